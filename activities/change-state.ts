@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { pausedByPerson } from '../src/rules/lifecycle.ts';
+import { pausedByOperator } from '../src/rules/lifecycle.ts';
 import { endCampaign, pauseCampaign, resumeCampaign } from '../src/ledger/rows/campaigns.ts';
 import type { ControlRequest, ControlChange } from '../src/ledger/control-requests.ts';
 import { goOnFromPilot } from '../src/ledger/limits/pilot.ts';
@@ -19,25 +19,25 @@ export async function changeState(deps: ActivityDependencies, input: ChangeState
   // Only for the log: an unreachable service must not keep the operator from pausing.
   const clock = await deps.serviceClock().catch(() => ({ now: deps.nowReal, speed: 1 }));
   const now = Math.round(clock.now());
-  const wish = input.wish === undefined ? undefined : { ...input.wish, waitedMs: Math.ceil(waitedMs() * clock.speed) };
+  const request = input.wish === undefined ? undefined : { ...input.wish, waitedMs: Math.ceil(waitedMs() * clock.speed) };
   const { campaignId } = input;
   switch (input.change) {
     case 'pause':
-      return { changed: await pauseCampaign(deps.store, { campaignId, now }, { reason: pausedByPerson, wish }) };
+      return { changed: await pauseCampaign(deps.store, { campaignId, now }, { reason: pausedByOperator, wish: request }) };
     case 'resume':
       return {
         changed: await resumeCampaign(
           deps.store,
           { campaignId, now },
-          { wish, beside: (tx, campaign) => goOnFromPilot(tx, campaign, { now, again: input.wish?.sample === true }) },
+          { wish: request, beside: (tx, campaign) => goOnFromPilot(tx, campaign, { now, again: input.wish?.sample === true }) },
         ),
       };
     case 'drain':
       return {
-        changed: await endCampaign(deps.store, { campaignId, now }, { why: 'drained', wish, reason: input.reason }),
+        changed: await endCampaign(deps.store, { campaignId, now }, { why: 'drained', wish: request, reason: input.reason }),
       };
     case 'cancel':
-      return { changed: await endCampaign(deps.store, { campaignId, now }, { why: 'cancelled', wish }) };
+      return { changed: await endCampaign(deps.store, { campaignId, now }, { why: 'cancelled', wish: request }) };
   }
 }
 

@@ -16,7 +16,7 @@ export async function closeRound(deps: ActivityDependencies, input: { campaignId
   const now = serviceNow(await deps.serviceClock());
   const closed = await closeBooks(deps.store, { campaignId: input.campaignId, now }, input.round);
   const campaign = await requireCampaign(deps.store.db, input.campaignId);
-  const told = closed && campaign.rules.onCompletion !== null;
-  const end = told ? await readRoundEnd(deps.store.db, campaign, input.round) : null;
+  const needsNotification = closed && campaign.rules.onCompletion !== null;
+  const end = needsNotification ? await readRoundEnd(deps.store.db, campaign, input.round) : null;
   return { closed, progress: await readProgress(deps, campaign), end };
 }

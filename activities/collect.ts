@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { countOutstanding, isOutstanding } from '../src/ledger/limits/counters.ts';
 import { lastReadAt } from '../src/ledger/collect/sweeps.ts';
-import { pauseBetweenLooks } from '../src/ledger/doubt/agent-records.ts';
+import { pauseBetweenSweeps } from '../src/ledger/doubt/agent-records.ts';
 import { requireCampaign, type Campaign } from '../src/ledger/rows/campaigns.ts';
 import { isPlanReady } from '../src/ledger/plan/planning.ts';
 import { readStatus, type CampaignStatus } from '../src/ledger/campaign/campaign-status.ts';
@@ -47,7 +47,7 @@ async function untilNextSweepMs(deps: ActivityDependencies, { rules }: Campaign)
   const readAt = await lastReadAt(deps.store.db, rules.agentId);
   if (readAt === null) return 0;
   const clock = await deps.serviceClock();
-  const pollMs = await pauseBetweenLooks(deps.store.db, rules);
+  const pollMs = await pauseBetweenSweeps(deps.store.db, rules);
   return clock.toRealMs(Math.min(pollMs, Math.max(0, readAt + pollMs - serviceNow(clock))));
 }
 
@@ -89,7 +89,7 @@ async function collectUntilNeeded(
       const pauseMs = Math.max(
         shortestPauseMs,
         sweep?.waitMs ?? 0,
-        clock.toRealMs(await pauseBetweenLooks(deps.store.db, campaign.rules)) * backoff,
+        clock.toRealMs(await pauseBetweenSweeps(deps.store.db, campaign.rules)) * backoff,
       );
       sweepAt = deps.monotonicMs() + pauseMs;
     }

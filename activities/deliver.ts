@@ -108,8 +108,8 @@ async function deliverOne(delivery: Delivery, message: WebhookMessage, seq: numb
 
 /** Null: the delivery may go on. */
 async function findEnd({ deps, claim }: Delivery): Promise<DeliverResult | null> {
-  const standing = await readClaim(deps.store, claim);
-  return standing === 'held' ? null : { isOver: standing === 'over' };
+  const claimStatus = await readClaim(deps.store, claim);
+  return claimStatus === 'held' ? null : { isOver: claimStatus === 'over' };
 }
 
 const statusGone = 410;

@@ -9,13 +9,13 @@ import { downloadList, listDownloadLimits, ListDownloadError } from '../src/list
 import { KeptUrlError } from '../src/shared/input/kept-url.ts';
 import { openListSource, placeOfList, readListSource, type ListPlace, type OpenListSource } from '../src/list/source.ts';
 import { failureTypes } from '../src/rules/failure-types.ts';
-import { firingCampaignId } from '../src/rules/hours/firing-time.ts';
+import { scheduledCampaignId } from '../src/rules/hours/firing-time.ts';
 import { isSameService } from '../src/rules/service-api.ts';
 import { findCampaign } from '../src/ledger/rows/campaigns.ts';
 import { ConsentOpenError } from '../src/campaign/preflight/consent-columns.ts';
 import { importList, ListChangedError, readCampaign } from '../src/campaign/preflight/import-list.ts';
 import { openRound } from '../src/ledger/campaign/rounds.ts';
-import { findCallingFiring, findSchedule, noteFiring, type Schedule } from '../src/ledger/campaign/schedules.ts';
+import { findCallingRunCampaign, findSchedule, recordScheduledRun, type Schedule } from '../src/ledger/campaign/schedules.ts';
 import { instantForLog, serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import type { CampaignFile } from '../src/campaign/file/campaign-file.ts';
@@ -59,27 +59,27 @@ export async function noteFiringFailure(deps: ActivityDependencies, input: FireS
   const { scheduleId, scheduledAt, timeZone, reason } = input;
   const schedule = await findSchedule(deps.store.db, scheduleId);
   if (schedule === undefined) return;
-  const campaignId = firingCampaignId(schedule.campaignId, scheduledAt, timeZone);
-  const firing = { scheduleId, campaignId, scheduledAt, failure: reason };
-  await noteFiring(deps.store, firing, { parentId: schedule.campaignId, now: await instantForLog(deps) });
+  const campaignId = scheduledCampaignId(schedule.campaignId, scheduledAt, timeZone);
+  const scheduledRun = { scheduleId, campaignId, scheduledAt, failure: reason };
+  await recordScheduledRun(deps.store, scheduledRun, { parentId: schedule.campaignId, now: await instantForLog(deps) });
 }
 
-type WatchedFiring = FireScheduleInput & { onRows: () => void; signal: AbortSignal };
+type WatchedRun = FireScheduleInput & { onRows: () => void; signal: AbortSignal };
 
-async function fire(deps: ActivityDependencies, input: WatchedFiring): Promise<FiredSchedule> {
+async function fire(deps: ActivityDependencies, input: WatchedRun): Promise<FiredSchedule> {
   const { scheduleId, scheduledAt, timeZone } = input;
   const schedule = await findSchedule(deps.store.db, scheduleId);
   if (schedule === undefined) throw comesToNothing(`The database has no schedule ${scheduleId}: it was deleted.`);
   requireItsService(deps, schedule);
-  const campaignId = firingCampaignId(schedule.campaignId, scheduledAt, timeZone);
+  const campaignId = scheduledCampaignId(schedule.campaignId, scheduledAt, timeZone);
   if ((await findCampaign(deps.store.db, campaignId)) === undefined) {
     refuseLate(deps, input);
     await refuseBeside(deps, schedule);
-    await importFiring(deps, { schedule, campaignId, ...input });
+    await importScheduledRun(deps, { schedule, campaignId, ...input });
   }
   const now = serviceNow(await deps.serviceClock());
   const round = await openRound(deps.store, campaignId, now);
-  await noteFiring(deps.store, { scheduleId, campaignId, scheduledAt, failure: null }, { parentId: schedule.campaignId, now });
+  await recordScheduledRun(deps.store, { scheduleId, campaignId, scheduledAt, failure: null }, { parentId: schedule.campaignId, now });
   return { campaignId, round: round === undefined ? null : { number: round.round, workflowId: round.workflowId } };
 }
 
@@ -101,7 +101,7 @@ function refuseLate(deps: ActivityDependencies, { scheduledAt, catchUpMs }: Fire
 
 /** Temporal skips overlaps only while its workflow exists, which may be gone; and an ended campaign may be retried. */
 async function refuseBeside(deps: ActivityDependencies, schedule: Schedule): Promise<void> {
-  const going = await findCallingFiring(deps.store.db, schedule);
+  const going = await findCallingRunCampaign(deps.store.db, schedule);
   if (going === undefined) return;
   const { campaignId, state } = going;
   throw comesToNothing(
@@ -109,25 +109,25 @@ async function refuseBeside(deps: ActivityDependencies, schedule: Schedule): Pro
   );
 }
 
-type Firing = WatchedFiring & { schedule: Schedule; campaignId: string };
+type ScheduledRun = WatchedRun & { schedule: Schedule; campaignId: string };
 
-async function importFiring(deps: ActivityDependencies, firing: Firing): Promise<void> {
-  const { schedule, signal } = firing;
+async function importScheduledRun(deps: ActivityDependencies, scheduledRun: ScheduledRun): Promise<void> {
+  const { schedule, signal } = scheduledRun;
   const place = placeOfList(await openSource(deps, schedule), {
     campaignPath: schedule.filePath,
-    scheduledAtMs: firing.scheduledAt,
-    timeZone: firing.timeZone,
+    scheduledAtMs: scheduledRun.scheduledAt,
+    timeZone: scheduledRun.timeZone,
   });
   const kept = await readKeptFile(schedule);
   if (place.kind === 'path') {
-    await importFrom(deps, firing, { kept, place, listPath: place.path });
+    await importFrom(deps, scheduledRun, { kept, place, listPath: place.path });
     return;
   }
   const folder = await mkdtemp(join(tmpdir(), 'carillon-list-'));
   try {
     const target = join(folder, 'list');
     await fetchList({ url: place.url, target, signal, proxies: deps.proxies });
-    await importFrom(deps, firing, { kept, place, listPath: target });
+    await importFrom(deps, scheduledRun, { kept, place, listPath: target });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -162,7 +162,7 @@ async function fetchList(list: Parameters<typeof downloadList>[0]): Promise<void
 
 async function importFrom(
   deps: ActivityDependencies,
-  { schedule, campaignId, onRows, signal }: Firing,
+  { schedule, campaignId, onRows, signal }: ScheduledRun,
   { kept, place, listPath }: { kept: CampaignFile; place: ListPlace; listPath: string },
 ): Promise<void> {
   const list = { ...kept.settings.list, file: place.name };

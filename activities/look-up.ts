@@ -4,20 +4,20 @@ import {
   findGivenBack,
   findLostRequests,
   listPatienceMs,
-  takeLookUp,
+  applyLookUp,
   type LostRequest,
 } from '../src/ledger/collect/look-ups.ts';
 import { holdAccount, readAccount } from '../src/ledger/limits/account-pace.ts';
 import { noteWithdrawing } from '../src/ledger/plan/withdrawals.ts';
 import { campaignIdOf } from '../src/ledger/ledger-older.ts';
-import type { Found } from '../src/rules/correlation/call-report.ts';
+import type { LostRequestOutcome } from '../src/rules/correlation/call-report.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { CampaignRules } from '../src/rules/campaign-rules.ts';
 import { hasPassed, serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
 import { watchClocks } from './watch-clocks.ts';
 
-interface Looking {
+interface LookUpContext {
   deps: ActivityDependencies;
   clock: ServiceClock;
   agentId: string;
@@ -33,8 +33,8 @@ const longestPauseMs = 120_000;
 const lookedUpAt = new WeakMap<ActivityDependencies['service'], Map<string, number>>();
 
 /** Looks up an agent's requests without an answer. False when one could not be looked up. */
-export async function lookUpLost(looking: Looking): Promise<boolean> {
-  const { deps, clock, agentId } = looking;
+export async function lookUpLost(context: LookUpContext): Promise<boolean> {
+  const { deps, clock, agentId } = context;
   const known = lookedUpAt.get(deps.service) ?? new Map<string, number>();
   lookedUpAt.set(deps.service, known);
   let ok = true;
@@ -43,27 +43,27 @@ export async function lookUpLost(looking: Looking): Promise<boolean> {
   const lost = [...(await findLostRequests(deps.store.db, agentId)), ...givenBack];
   for (const mark of known.keys()) if (!lost.some((request) => request.mark === mark)) known.delete(mark);
   for (const request of lost) {
-    if (await isHeld(looking)) return false;
+    if (await isHeld(context)) return false;
     const now = serviceNow(clock);
     const pauseMs = Math.min(Math.max((now - request.since) / 4, leastPauseMs), longestPauseMs);
     if (!hasPassed(pauseMs, { since: known.get(request.mark) ?? -Infinity, now })) continue;
     known.set(request.mark, now);
-    const { kind } = await lookUp(looking, request);
+    const { kind } = await lookUp(context, request);
     if (kind === 'not_readable') ok = false;
   }
   return ok;
 }
 
 /** Looks up, before a repost, a batch's requests answered as not taken. False: not known yet; null: none. */
-export async function lookUpDenied(looking: Looking, batchId: string): Promise<boolean | null> {
-  const { deps, clock } = looking;
+export async function lookUpDenied(context: LookUpContext, batchId: string): Promise<boolean | null> {
+  const { deps, clock } = context;
   const denied = await findDeniedRequests(deps.store.db, batchId);
   const patienceMs = listPatienceMs(await readProvenLag(deps));
   let isClear = true;
   for (const request of denied) {
-    if (await isHeld(looking)) return false;
+    if (await isHeld(context)) return false;
     const begunAt = serviceNow(clock);
-    const found = await lookUp(looking, request);
+    const found = await lookUp(context, request);
     if (found.kind === 'accepted' || found.kind === 'several') break;
     const { steppedAt } = await readAccount(deps.store.db, deps.accountId);
     const since = Math.max(request.answeredAt ?? Infinity, steppedAt);
@@ -74,11 +74,11 @@ export async function lookUpDenied(looking: Looking, batchId: string): Promise<b
 }
 
 /** A look-up is a request, so a pause that the service asked for applies. */
-async function isHeld({ deps, clock }: Looking): Promise<boolean> {
+async function isHeld({ deps, clock }: LookUpContext): Promise<boolean> {
   return serviceNow(clock) < (await readAccount(deps.store.db, deps.accountId)).notBefore;
 }
 
-async function lookUp({ deps, clock, agentId, timing, onStep }: Looking, request: LostRequest): Promise<Found> {
+async function lookUp({ deps, clock, agentId, timing, onStep }: LookUpContext, request: LostRequest): Promise<LostRequestOutcome> {
   const { batchId, mark, callerId } = request;
   const begunAt = serviceNow(clock);
   const found = (await deps.service.find?.({ mark, agentId, callerId, since: request.since - timing.clockToleranceMs })) ?? notReadable;
@@ -90,7 +90,7 @@ async function lookUp({ deps, clock, agentId, timing, onStep }: Looking, request
   const now = serviceNow(clock);
   const waitMs = found.kind === 'not_readable' ? (found.retryAfterMs ?? 0) : 0;
   if (waitMs > 0) await deps.store.transaction((tx) => holdAccount(tx, deps.accountId, now + waitMs));
-  await deps.store.transaction((tx) => takeLookUp(tx, batchId, { mark, found, begunAt, now, provenLagMs }));
+  await deps.store.transaction((tx) => applyLookUp(tx, batchId, { mark, found, begunAt, now, provenLagMs }));
   if (found.kind === 'several') await takeAllBack(deps, { batchId, serviceBatchIds: found.serviceBatchIds, now });
   return found;
 }
@@ -101,7 +101,7 @@ async function readProvenLag(deps: ActivityDependencies): Promise<number | null>
   return proof === null ? null : (proof.listLagMs ?? 0);
 }
 
-const notReadable: Found = { kind: 'not_readable' };
+const notReadable: LostRequestOutcome = { kind: 'not_readable' };
 
 /** The service made several batches of one request, with the same recipients: none may call. */
 export async function takeAllBack(

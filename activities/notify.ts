@@ -2,7 +2,13 @@ import { failureTypes } from '../src/rules/failure-types.ts';
 import { HookError, hookPlace } from '../src/shared/hooks/errors.ts';
 import { postSigned } from '../src/shared/hooks/signed-post.ts';
 import { findCampaign } from '../src/ledger/rows/campaigns.ts';
-import { findNotice, noteNotice, type Notice, findOwnPause, readOwnPause } from '../src/ledger/campaign/hook-standing.ts';
+import {
+  findHookDelivery,
+  recordHookDelivery,
+  type HookNotification,
+  findOwnPause,
+  readOwnPause,
+} from '../src/ledger/campaign/hook-standing.ts';
 import type { RoundEnd } from '../src/ledger/campaign/rounds.ts';
 import { instantForLog, senderOf, type ActivityDependencies } from './dependencies.ts';
 import { expectedWait } from './failures.ts';
@@ -21,12 +27,12 @@ export interface NotifyPauseInput {
 }
 
 /** Details of the failure when a hook was not notified. */
-export interface NoticeFault {
+export interface NotificationFault {
   fault: string;
   status: number | null;
 }
 
-export interface UndeliveredInput extends NoticeFault {
+export interface UndeliveredInput extends NotificationFault {
   campaignId: string;
   round: number;
   /** Set for a pause; absent: the end of a round. */
@@ -36,7 +42,7 @@ export interface UndeliveredInput extends NoticeFault {
 /** Notifies the completion hook that a round has ended. */
 export async function notify(deps: ActivityDependencies, { campaignId, round, end }: NotifyInput): Promise<void> {
   const { startedAt, endedAt, ...counts } = end;
-  await tell(deps, { hook: 'on_completion', campaignId, round }, async () => ({
+  await sendNotification(deps, { hook: 'on_completion', campaignId, round }, async () => ({
     event: 'campaign.ended',
     campaign: campaignId,
     round,
@@ -49,7 +55,7 @@ export async function notify(deps: ActivityDependencies, { campaignId, round, en
 /** Notifies the pause hook of a pause by the campaign itself, even if it has resumed since. */
 export async function notifyPause(deps: ActivityDependencies, input: NotifyPauseInput): Promise<void> {
   const { campaignId, round, pausedAt } = input;
-  await tell(deps, { hook: 'on_pause', ...input }, async () => {
+  await sendNotification(deps, { hook: 'on_pause', ...input }, async () => {
     const pause = await readOwnPause(deps.store.db, campaignId, pausedAt);
     if (pause === null) return null;
     const { reason, resumesAt } = pause;
@@ -72,20 +78,24 @@ export async function notifyPause(deps: ActivityDependencies, input: NotifyPause
  * Notifies a hook, with the same body and event id at each try; not resent once delivered. Throws a non-retryable failure when the hook
  * refuses it, else a retryable one. `body` answers null when there is nothing to send.
  */
-async function tell(deps: ActivityDependencies, notice: Notice, body: () => Promise<object | null>): Promise<void> {
+async function sendNotification(
+  deps: ActivityDependencies,
+  notification: HookNotification,
+  body: () => Promise<object | null>,
+): Promise<void> {
   const { store, logger } = deps;
-  const { campaignId, round } = notice;
-  const what = notice.hook === 'on_pause' ? 'pause' : 'end';
+  const { campaignId, round } = notification;
+  const what = notification.hook === 'on_pause' ? 'pause' : 'end';
   let place: string | undefined;
   try {
     const rules = (await findCampaign(store.db, campaignId))?.rules;
-    const hook = (notice.hook === 'on_pause' ? rules?.onPause : rules?.onCompletion) ?? null;
-    if (hook === null || (await standingOf(deps, notice)) === 'delivered') return;
-    const told = await body();
-    if (told === null) return;
-    place = hookPlace(notice.hook, hook.url);
-    await postSigned({ ...senderOf(deps), url: hook.url, eventId: eventIdOf(notice), body: told });
-    await noteNotice(store, notice, { now: await instantForLog(deps), fault: null });
+    const hook = (notification.hook === 'on_pause' ? rules?.onPause : rules?.onCompletion) ?? null;
+    if (hook === null || (await deliveryStatusOf(deps, notification)) === 'delivered') return;
+    const payload = await body();
+    if (payload === null) return;
+    place = hookPlace(notification.hook, hook.url);
+    await postSigned({ ...senderOf(deps), url: hook.url, eventId: eventIdOf(notification), body: payload });
+    await recordHookDelivery(store, notification, { now: await instantForLog(deps), fault: null });
   } catch (error) {
     if (!(error instanceof HookError)) throw error;
     const { fault, status } = error;
@@ -94,29 +104,29 @@ async function tell(deps: ActivityDependencies, notice: Notice, body: () => Prom
       type: failureTypes.hook,
       message: `The hook was not notified of the ${what} (${status ?? fault})`,
       nonRetryable: status !== null && isRefusal(status),
-      details: [{ fault, status } satisfies NoticeFault],
+      details: [{ fault, status } satisfies NotificationFault],
     });
   }
 }
 
 export async function noteUndelivered(deps: ActivityDependencies, input: UndeliveredInput): Promise<void> {
   const { campaignId, round, pausedAt, fault, status } = input;
-  const notice: Notice =
+  const notification: HookNotification =
     pausedAt === undefined ? { hook: 'on_completion', campaignId, round } : { hook: 'on_pause', campaignId, round, pausedAt };
-  if ((await standingOf(deps, notice)) !== null) return;
-  await noteNotice(deps.store, notice, { now: await instantForLog(deps), fault: { fault, status } });
+  if ((await deliveryStatusOf(deps, notification)) !== null) return;
+  await recordHookDelivery(deps.store, notification, { now: await instantForLog(deps), fault: { fault, status } });
 }
 
 /** Lets the receiver recognise a repetition. */
-function eventIdOf(notice: Notice): string {
-  const round = `${notice.campaignId}/${notice.round}`;
-  return notice.hook === 'on_pause' ? `${round}/paused/${new Date(notice.pausedAt).toISOString()}` : round;
+function eventIdOf(notification: HookNotification): string {
+  const round = `${notification.campaignId}/${notification.round}`;
+  return notification.hook === 'on_pause' ? `${round}/paused/${new Date(notification.pausedAt).toISOString()}` : round;
 }
 
-async function standingOf({ store }: ActivityDependencies, notice: Notice): Promise<'delivered' | 'failed' | null> {
-  if (notice.hook === 'on_completion') return findNotice(store.db, notice);
-  const pause = await readOwnPause(store.db, notice.campaignId, notice.pausedAt);
-  return findNotice(store.db, notice, pause?.seq ?? 0);
+async function deliveryStatusOf({ store }: ActivityDependencies, notification: HookNotification): Promise<'delivered' | 'failed' | null> {
+  if (notification.hook === 'on_completion') return findHookDelivery(store.db, notification);
+  const pause = await readOwnPause(store.db, notification.campaignId, notification.pausedAt);
+  return findHookDelivery(store.db, notification, pause?.seq ?? 0);
 }
 
 /** True when the next try would get the same answer. */

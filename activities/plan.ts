@@ -39,8 +39,15 @@ export async function plan(deps: ActivityDependencies, input: PlanActivityInput)
     case 'wait': {
       const inMs = result.until === null ? null : Math.max(1, Math.ceil(clock.toRealMs(result.until - now)));
       const { reason, onlyPromises } = result;
-      const told = reason === 'paused' ? { pausedAt: await pauseToTell(deps, campaignId) } : {};
-      return { kind: 'wait', reason, inMs, outstanding: isOutstanding(result.outstanding), ...(onlyPromises && { onlyPromises }), ...told };
+      const ownPause = reason === 'paused' ? { pausedAt: await pauseToTell(deps, campaignId) } : {};
+      return {
+        kind: 'wait',
+        reason,
+        inMs,
+        outstanding: isOutstanding(result.outstanding),
+        ...(onlyPromises && { onlyPromises }),
+        ...ownPause,
+      };
     }
   }
 }

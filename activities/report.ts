@@ -14,13 +14,13 @@ const reportEveryMs = 15_000;
 const askAgainMs = 60_000;
 
 /** Time of each batch's last report, which costs a request and covers all its calls. */
-const askedAt = new WeakMap<ActivityDependencies['service'], Map<string, number>>();
+const lastReportAt = new WeakMap<ActivityDependencies['service'], Map<string, number>>();
 
 /** Reads reports of batches with open calls and withdraws calls that must not ring. False: one was unreadable; the others count. */
 export async function readReports(sweep: Sweep): Promise<boolean> {
   const { deps, clock, agentId } = sweep;
-  const known = askedAt.get(deps.service) ?? new Map<string, number>();
-  askedAt.set(deps.service, known);
+  const known = lastReportAt.get(deps.service) ?? new Map<string, number>();
+  lastReportAt.set(deps.service, known);
   const batches = await findReportedBatches(deps.store.db, agentId);
   const withdrawals = await readWithdrawals(sweep, batches);
   const queue = batches.values();

@@ -146,7 +146,7 @@ async function findUnnoted({ deps, clock, requestNotes, batchId }: Submitting, k
  * Reads the agent's list before reposting a batch answered as not taken (429): a record of one of its calls proves that it was. Answers
  * when that read began; null: not readable, or being read by another process; undefined: nothing to check.
  */
-async function lookBeforeRepost({ deps, clock, batchId }: Submitting, onProgress: () => void): Promise<number | null | undefined> {
+async function checkBeforeRepost({ deps, clock, batchId }: Submitting, onProgress: () => void): Promise<number | null | undefined> {
   const denied = await findDeniedBatch(deps.store.db, batchId);
   if (denied === undefined) return undefined;
   const { agentId, timing } = await readRulesOf(deps.store.db, denied.campaign_id);
@@ -176,19 +176,19 @@ export async function submit(deps: ActivityDependencies, { batchId, thenPlan }: 
   const requestNotes = deps.openRequestNotes();
   // An earlier try may have got further: its last note shows how far the ledger has to be.
   let current = requestNotes.last?.batchId ?? batchId;
-  let said: SubmitResult | undefined;
+  let lastResult: SubmitResult | undefined;
   try {
     for (;;) {
       const result = await submitOnce({ deps, clock: await deps.serviceClock(), requestNotes, batchId: current });
       if (result.kind !== 'verdict' || thenPlan === undefined) return result;
       const planned = await planNext(deps, { ...thenPlan, batchNumber: batchNumberOf(current) + 1 });
-      said = planned === undefined ? result : { ...result, planned };
-      if (planned?.kind !== 'batch' || !mayGoOn(deps, requestNotes, result.state)) return said;
+      lastResult = planned === undefined ? result : { ...result, planned };
+      if (planned?.kind !== 'batch' || !mayGoOn(deps, requestNotes, result.state)) return lastResult;
       current = planned.batchId;
     }
   } catch (error) {
     // The next batch has no note yet: its own submit waits for what blocks it.
-    if (said !== undefined && requestNotes.last?.batchId !== current) return said;
+    if (lastResult !== undefined && requestNotes.last?.batchId !== current) return lastResult;
     requestNotes.beat();
     if (error instanceof NotSentError) throw expectedWait({ type: failureTypes.notSent, message: 'The service could not be reached' });
     throw error;
@@ -216,7 +216,7 @@ async function submitOnce(submitting: Submitting): Promise<SubmitResult> {
   const beat = () => requestNotes.beat();
   await requireOwnBatch(deps, batchId);
   await screen(deps, clock, { batchId, beat });
-  const listReadAt = await lookBeforeRepost(submitting, beat);
+  const listReadAt = await checkBeforeRepost(submitting, beat);
   const time = await readServiceTime(deps, clock, batchId);
   const { postingWindowMs, httpTimeoutMs } = deps.limits;
   // Read before the ledger, so that setting the wall clock back meanwhile cannot extend it.
@@ -241,8 +241,8 @@ async function submitOnce(submitting: Submitting): Promise<SubmitResult> {
   }
   if (step.kind === 'unsure') {
     const { k, entry, error } = step;
-    const said = await record(deps, { batchId, k, entry, verdict: 'not_sent', now: serviceNow(clock) });
-    if (said.kind === 'unrecorded' || !undecidedStates.includes(said.state)) return said;
+    const recorded = await record(deps, { batchId, k, entry, verdict: 'not_sent', now: serviceNow(clock) });
+    if (recorded.kind === 'unrecorded' || !undecidedStates.includes(recorded.state)) return recorded;
     throw error;
   }
   if (step.kind === 'early') {

@@ -15,9 +15,9 @@ export class SweepNews {
 
   /** The list was read and matched with this timing. */
   tell(agentId: string, timing: Timing): void {
-    const told = this.#next.get(agentId);
+    const controller = this.#next.get(agentId);
     this.#next.delete(agentId);
-    told?.abort(JSON.stringify(timing));
+    controller?.abort(JSON.stringify(timing));
   }
 }
 

@@ -23,7 +23,7 @@ import { longestSweepStepMs, startHeartbeat } from './heartbeat.ts';
 import { lookUpLost, takeAllBack } from './look-up.ts';
 import { keepQuiet, quietTime } from './quiet-time.ts';
 import { readReports } from './report.ts';
-import { walkList, type ListWalk, type Sweep } from './walk-list.ts';
+import { walkList, type ListScan, type Sweep } from './walk-list.ts';
 import { watchClocks } from './watch-clocks.ts';
 
 const readsAtOnce = 8;
@@ -76,8 +76,8 @@ async function readOne(sweep: Sweep, conversationId: string, offsetMs: number): 
 /** Reads due records, several at once. False when a read failed; the others are stored. */
 async function readDue(sweep: Sweep, { offsetMs, undecidedSince }: { offsetMs: number; undecidedSince: number | null }): Promise<boolean> {
   const { deps, clock, agentId } = sweep;
-  const look = { now: serviceNow(clock), undecidedSince, limit: readsPerSweep };
-  const due = await listDueReads(deps.store.db, agentId, look);
+  const query = { now: serviceNow(clock), undecidedSince, limit: readsPerSweep };
+  const due = await listDueReads(deps.store.db, agentId, query);
   let ok = due.length < readsPerSweep;
   let failure: unknown;
   const noteFailed = (conversationId: string, error: unknown) => {
@@ -105,13 +105,13 @@ async function readDue(sweep: Sweep, { offsetMs, undecidedSince }: { offsetMs: n
 }
 
 /** Where the service reports each call, the list only adds records missing in reports: foreign and late ones. */
-const walksPerLookback = 4;
+const listReadsPerLookback = 4;
 
 /** Without reports the list is the only source. */
-async function isWalkDue({ deps, agentId, timing }: Sweep, now: number): Promise<boolean> {
+async function isListReadDue({ deps, agentId, timing }: Sweep, now: number): Promise<boolean> {
   if (!deps.service.abilities.namesRecipients) return true;
-  const walkedAt = (await readAgent(deps.store.db, agentId))?.complete_begun_at ?? null;
-  return hasPassed(timing.lateLookbackMs / walksPerLookback, { since: walkedAt ?? -Infinity, now });
+  const listReadAt = (await readAgent(deps.store.db, agentId))?.complete_begun_at ?? null;
+  return hasPassed(timing.lateLookbackMs / listReadsPerLookback, { since: listReadAt ?? -Infinity, now });
 }
 
 /** Sweeps an agent's list for all its campaigns; only a complete sweep concludes from missing records. */
@@ -148,22 +148,22 @@ export async function sweepAgent(
       if (!(await readReports(sweep))) isReported = false;
       if (isReported) await deps.store.transaction((tx) => noteReadSucceeded(tx, agentId, serviceNow(clock)));
     }
-    let walk: ListWalk | null = null;
+    let scan: ListScan | null = null;
     try {
-      if (dueSince !== null || (await isWalkDue(sweep, begunAt))) walk = await walkList(sweep, until, dueSince !== null);
+      if (dueSince !== null || (await isListReadDue(sweep, begunAt))) scan = await walkList(sweep, until, dueSince !== null);
     } catch (error) {
       // A deleted agent's list is refused forever; known records can still be read one by one.
       if (patienceWith(error) === missingPatienceMs) await read(assumedClock);
       throw error;
     }
-    let complete = walk === null || walk.coveredFrom !== null;
-    if (walk !== null && walk.coveredFrom !== null) {
-      const { listed, coveredFrom: from } = walk;
+    let complete = scan === null || scan.coveredFrom !== null;
+    if (scan !== null && scan.coveredFrom !== null) {
+      const { listed, coveredFrom: from } = scan;
       const now = serviceNow(clock);
-      const look = { span: { from, to: begunAt }, listed, now };
-      if ((await deps.store.transaction((tx) => noteVanished(tx, agentId, look))) > 0) complete = false;
+      const coverage = { span: { from, to: begunAt }, listed, now };
+      if ((await deps.store.transaction((tx) => noteVanished(tx, agentId, coverage))) > 0) complete = false;
     }
-    const clockReading = walk?.clockReading ?? assumedClock;
+    const clockReading = scan?.clockReading ?? assumedClock;
     if (!(await read(clockReading))) complete = false;
     // Precedes conclusions, since what was open while a clock was set gets no negative outcome.
     await watchClocks(deps, clock, timing.clockToleranceMs);
@@ -174,12 +174,12 @@ export async function sweepAgent(
       }
       await lockCampaignsOf(tx, agentId);
       const now = serviceNow(clock);
-      if (walk !== null && walk.ordered && walk.oldestSeen !== null)
-        await readOvertaken(tx, agentId, { oldestListed: walk.oldestSeen, now });
+      if (scan !== null && scan.ordered && scan.oldestSeen !== null)
+        await readOvertaken(tx, agentId, { oldestListed: scan.oldestSeen, now });
       const twice = deps.service.abilities.lookUp === 'mark' ? await findMadeTwice(tx, agentId, { since: until, now }) : [];
       await matchRecords(tx, agentId, { clock: clockReading, since: until, timing, now });
       await followPossibleOptOuts(tx, agentId, { timing, now });
-      if (complete && walk !== null) await concludeSweep(tx, agentId, { begunAt, deepFrom: walk.deepFrom, now });
+      if (complete && scan !== null) await concludeSweep(tx, agentId, { begunAt, deepFrom: scan.deepFrom, now });
       return twice;
     });
     for (const twice of madeTwice) {
@@ -188,7 +188,7 @@ export async function sweepAgent(
     }
     deps.sweepNews.tell(agentId, timing);
     const isComplete = complete && isReported;
-    return { kind: isComplete ? 'complete' : 'incomplete', listed: walk !== null && walk.coveredFrom !== null, waitMs: 0 };
+    return { kind: isComplete ? 'complete' : 'incomplete', listed: scan !== null && scan.coveredFrom !== null, waitMs: 0 };
   } catch (error) {
     const waitMs = keepQuiet(deps, clock, error);
     deps.logger.warn({ agentId, error: codeOf(error) }, 'the list of conversations could not be read');

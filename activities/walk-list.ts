@@ -22,7 +22,7 @@ export interface Sweep extends AgentRecords {
   onStep: () => void;
 }
 
-export interface ListWalk {
+export interface ListScan {
   /** All calls begun since then are in `listed`; null: not read as far as needed. */
   coveredFrom: number | null;
   /** As `coveredFrom`, when read as far as intended, not just to records already final. */
@@ -47,8 +47,8 @@ export async function walkList(
   { deps, clock, agentId, pointers, optOut, isShared, timing, onStep }: Sweep,
   until: number,
   deep: boolean,
-): Promise<ListWalk> {
-  const walk: ListWalk = {
+): Promise<ListScan> {
+  const scan: ListScan = {
     coveredFrom: null,
     deepFrom: null,
     listed: new Set(),
@@ -64,38 +64,38 @@ export async function walkList(
     onStep();
     const now = serviceNow(clock);
     const reading = readClock(page.serviceDate, clock, deps.nowReal());
-    if (reading !== undefined && isBetterReading(reading, walk.clockReading)) walk.clockReading = reading;
+    if (reading !== undefined && isBetterReading(reading, scan.clockReading)) scan.clockReading = reading;
     const facts = factsOfPage(agentId, page);
     if (page.unusable.length > 0)
       deps.logger.warn({ agentId, entries: page.unusable.length }, 'the list holds entries that cannot be used');
     const { allFinal } = await deps.store.transaction(async (tx) => {
       await noteReadSucceeded(tx, agentId, now);
       const oldest = await oldestCampaignStart(tx, agentId, until);
-      const { offsetMs, uncertaintyMs } = walk.clockReading;
+      const { offsetMs, uncertaintyMs } = scan.clockReading;
       // To be excluded by age, a record must be older by more than the clocks may differ or have been set meanwhile.
       const oursSince = oldest === null ? null : oldest + offsetMs - uncertaintyMs - timing.lateLookbackMs;
       return storeListed(tx, facts, { agentId, oursSince, listens: optOut.length > 0, isShared, offsetMs, now });
     });
-    walk.ordered &&= isNewestFirst(page, walk.oldestSeen);
+    scan.ordered &&= isNewestFirst(page, scan.oldestSeen);
     for (const { conversationId, startedAt } of facts) {
-      walk.listed.add(conversationId);
-      if (startedAt !== null) walk.oldestSeen = Math.min(walk.oldestSeen ?? Infinity, startedAt);
+      scan.listed.add(conversationId);
+      if (startedAt !== null) scan.oldestSeen = Math.min(scan.oldestSeen ?? Infinity, startedAt);
     }
     // In the service's time, with margin for the whole second in which a call may have begun.
-    const horizon = until + walk.clockReading.offsetMs - walk.clockReading.uncertaintyMs - 2_000;
-    const reachedUntil = walk.oldestSeen !== null && walk.oldestSeen < horizon;
-    if (walk.ordered && (reachedUntil || (allFinal && !deep))) {
-      walk.coveredFrom = walk.oldestSeen;
-      if (reachedUntil) walk.deepFrom = until;
+    const horizon = until + scan.clockReading.offsetMs - scan.clockReading.uncertaintyMs - 2_000;
+    const reachedUntil = scan.oldestSeen !== null && scan.oldestSeen < horizon;
+    if (scan.ordered && (reachedUntil || (allFinal && !deep))) {
+      scan.coveredFrom = scan.oldestSeen;
+      if (reachedUntil) scan.deepFrom = until;
     } else if (page.hasMore !== true && page.nextCursor === null) {
       // A full page without a cursor proves nothing: the list may go on.
-      if (page.hasMore === false || page.records.length < pageSize) [walk.coveredFrom, walk.deepFrom] = [until, 0];
+      if (page.hasMore === false || page.records.length < pageSize) [scan.coveredFrom, scan.deepFrom] = [until, 0];
     } else if (page.nextCursor !== null && !cursors.has(page.nextCursor)) {
       cursors.add(page.nextCursor);
       cursor = page.nextCursor;
       continue;
     }
-    return walk;
+    return scan;
   }
 }
 

@@ -42,14 +42,14 @@ const keepEveryMs = 30_000;
 const resolutionMs = 1_000;
 
 /** The last reading per service, compared with the next. */
-interface Look {
+interface ClockSnapshot {
   wallMs: number;
   monotonicMs: number;
   reading: ClockReading | null;
   keptAt: number;
   apartMs: number;
 }
-const looks = new WeakMap<ActivityDependencies['service'], Look>();
+const snapshots = new WeakMap<ActivityDependencies['service'], ClockSnapshot>();
 
 /** A span of service time, with bounds of its real time. */
 interface Span {
@@ -86,7 +86,7 @@ export async function watchClocks(deps: ActivityDependencies, clock: ServiceCloc
   const { last, ageMs, connectionFailed } = deps.service.clockReadings();
   const [wallMs, monotonicMs] = [deps.nowReal(), deps.monotonicMs()];
   const now = serviceNow(clock);
-  const before = looks.get(deps.service);
+  const before = snapshots.get(deps.service);
   const machineBy = before === undefined ? 0 : Math.round(wallMs - before.wallMs - (monotonicMs - before.monotonicMs));
   const span = await spanOfService(deps, { last, ageMs, before: before?.reading ?? null });
   const serviceBy = span === null ? 0 : Math.round(excess(span, speed));
@@ -109,20 +109,20 @@ export async function watchClocks(deps: ActivityDependencies, clock: ServiceCloc
     await keepReading(deps.store, deps.accountId, reading);
     keptAt = monotonicMs;
   }
-  looks.set(deps.service, { wallMs, monotonicMs, reading: last ?? before?.reading ?? null, keptAt, apartMs });
+  snapshots.set(deps.service, { wallMs, monotonicMs, reading: last ?? before?.reading ?? null, keptAt, apartMs });
   const clockDoubt = connectionFailed ? 'clock_unread' : apartMs === 0 ? null : 'clocks_apart';
   return { serviceFrom: last?.serverMs ?? null, serviceNow: estimate, clockDoubt };
 }
 
 /** Reads one entry of the list, for its Date header alone. */
 async function askTheTime(deps: ActivityDependencies, clock: ServiceClock, agentId: string): Promise<void> {
-  const asked = deps.service.records({ agentId, pageSize: 1 }).catch((error: unknown) => {
+  const request = deps.service.records({ agentId, pageSize: 1 }).catch((error: unknown) => {
     keepQuiet(deps, clock, error);
     deps.logger.warn({ error: codeOf(error) }, "the service's clock could not be read");
   });
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise((resolve) => (timer = setTimeout(resolve, longestRefreshMs)));
-  await Promise.race([asked, limit]);
+  await Promise.race([request, limit]);
   clearTimeout(timer);
 }
 

@@ -9,10 +9,8 @@ import { temporaryFolder } from './support/temporary-folder.ts';
 const ci = fileURLToPath(new URL('../.ci', import.meta.url));
 
 interface Steps {
-  /** Exit codes of `npm ci`, `npm test`, the step of the databases, `npm run check` and `npm run demo`. */
   exits?: Partial<Record<'ci' | 'test' | 'databases' | 'check' | 'demo', number>>;
   report?: object | null;
-  /** What `npm audit --json` answers. */
   audit?: string;
 }
 
@@ -20,7 +18,6 @@ const green = { testResults: [{ status: 'passed', assertionResults: [{ status: '
 
 const noAnswer = JSON.stringify({ message: '405 Method Not Allowed', statusCode: 405, error: { summary: '' } });
 
-/** An answer of the registry with one package of each severity. */
 function auditOf(...severities: string[]): string {
   const found = severities.map((severity) => [`pkg-${severity}`, { name: `pkg-${severity}`, severity, range: '<1.2.3' }]);
   return JSON.stringify({ vulnerabilities: Object.fromEntries(found), metadata: { vulnerabilities: {} } });
@@ -32,7 +29,7 @@ interface CiEnd {
   stdout: string;
 }
 
-/** Runs the script in a folder of its own, with an `npm` and an `npx` that do as told. */
+/** Runs the script in its own folder, with fake `npm` and `npx`. */
 async function runCi({ exits = {}, report = green, audit = noAnswer }: Steps = {}): Promise<CiEnd> {
   const root = temporaryFolder();
   await cp(ci, join(root, '.ci'), { recursive: true });
@@ -57,7 +54,7 @@ exit 99
   const path = [join(root, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(':');
   const { status, stdout } = spawnSync('bash', ['.ci/run'], {
     cwd: root,
-    // With a browser said to be there, the script installs none.
+    // A preset browser keeps the script from installing one.
     env: { PATH: path, HOME: root, CARILLON_CHROMIUM: '/bin/true' },
     encoding: 'utf8',
   });

@@ -8,7 +8,7 @@ import { z } from 'zod';
 const texts = z.array(z.string());
 const named = z.record(z.string(), z.string());
 
-/** What of a Compose file is in use here, and its form: a key that is misspelt is none of these. */
+/** The parts of a Compose file in use here: a misspelt key is refused. */
 const composeFile = z.strictObject({
   name: z.string(),
   services: z.record(
@@ -54,7 +54,7 @@ function validate(source: string): string[] {
   return (error?.issues ?? []).map((issue) => `${issue.path.join('.')} ${issue.message}`);
 }
 
-/** What is wrong with a Compose file as a production set-up, beyond its form. */
+/** Production faults of a Compose file beyond its form. */
 function inspect(source: string): string[] {
   const { services, volumes } = parse(source) as z.infer<typeof composeFile>;
   const problems: string[] = [];
@@ -95,7 +95,7 @@ function inspect(source: string): string[] {
   return problems;
 }
 
-/** Our file with one thing changed, so that each check is known to be able to fail. */
+/** Our file with one change, which proves that each check can fail. */
 function broken(from: string | RegExp, to: string): string {
   const changed = text.replace(from, to);
   expect(changed).not.toBe(text);

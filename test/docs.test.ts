@@ -49,7 +49,7 @@ interface PackageFile {
 }
 const packageFile = JSON.parse(read('package.json')) as PackageFile;
 
-/** Cells of the table rows whose first cell begins with a name in backticks. */
+/** Cells of table rows whose first cell begins with a name in backticks. */
 function tableRows(text: string): string[][] {
   return text
     .split('\n')
@@ -66,9 +66,7 @@ function namesIn(cell: string | undefined): string[] {
   return [...(cell ?? '').matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '');
 }
 
-// Links
-
-/** As the hosts of repositories make them. */
+/** As repository hosts make them. */
 function anchorsOf(text: string): Set<string> {
   const headings = withoutCode(text).matchAll(/^#{1,6} (.+)$/gm);
   return new Set(
@@ -105,7 +103,7 @@ test('every relative link leads to a file, and to a heading where it names one',
   ]);
 });
 
-/** Paths of the project in backticks that do not exist. */
+/** Project paths in backticks that do not exist. */
 function missingPaths(text: string): string[] {
   const paths = text.matchAll(/`((?:src|activities|workflows|test|examples|docs|bench)\/[\w./-]*)`/g);
   return [...paths].map((match) => match[1] ?? '').filter((path) => !existsSync(join(root, path)));
@@ -116,7 +114,7 @@ test('every path in the documents exists', () => {
   expect(missingPaths('see `src/store/nothing-here.ts` and `src/shared/config.ts`')).toEqual(['src/store/nothing-here.ts']);
 });
 
-/** Names below a folder that a table row has in its first cell, such as `input/`, and that are not there. */
+/** Names below a folder in a table row's first cell, such as `input/`, that do not exist. */
 function missingBelow(text: string): string[] {
   return tableRows(text).flatMap(([first = '', ...cells]) => {
     const [, folder] = /^`((?:src|test)\/[\w/-]*\/)`$/.exec(first) ?? [];
@@ -130,7 +128,7 @@ test('what a table says of a folder is in it', () => {
   expect(missingBelow('| `src/shared/` | `config.ts`, `place/` |')).toEqual(['src/shared/place/']);
 });
 
-/** Sentences that contradict a setting or an operation that exists, unless they name it. */
+/** Sentences that contradict an existing setting or operation, unless they name it. */
 function contradictions(): { exists: boolean; says: RegExp; unless?: RegExp }[] {
   const settings = schemaPaths(campaignSchema);
   return [
@@ -156,7 +154,7 @@ test('no page contradicts the schedules, retries and persons of the program, and
   expect(contradicting('To change one, delete it and create another. People are known by `list.id`.')).toHaveLength(2);
 });
 
-/** Names of functions that the architecture page ties to a file, as in `name` (`path`, ...), and that the file does not have. */
+/** Functions that the architecture page ties to a file, as in `name` (`path`, ...), but the file lacks. */
 function strayFunctions(text: string): string[] {
   const joined = text.replaceAll('\n', ' ').replaceAll(/ +/g, ' ');
   const pairs = [
@@ -176,8 +174,6 @@ test('every function in the documents is in the file that is named with it', () 
   ]);
   expect(strayFunctions('[`noSuchLink`](../src/shared/config.ts)')).toEqual(['noSuchLink in src/shared/config.ts']);
 });
-
-// Architecture
 
 const architecture = read('docs/architecture.md');
 
@@ -211,7 +207,7 @@ test('the questions that people ask first are answered by one path each', () => 
   );
 });
 
-/** What runs on a machine of ours and can make a request over HTTP: it fetches, or has a client of undici or Node. */
+/** It fetches, or has a client of undici or Node. */
 function makesRequests(text: string): boolean {
   return /\bfetch\(|\{[^}]*\b(?:Client|request|fetch)\b[^}]*\} (?:from '|= await import\(')(?:undici|node:https?)'/.test(text);
 }
@@ -226,7 +222,7 @@ test('every file outside the sandbox that makes HTTP requests is named where tha
   expect(paths.sort()).toEqual([...new Set(answer.match(/src\/[\w/-]+\.ts/g))].sort());
 });
 
-/** Prose of more than 140 characters a line; rows of tables, code and pictures are as long as they are. */
+/** Prose over 140 characters a line; tables, code and pictures are exempt. */
 function longLines(text: string): string[] {
   const blank = text.replaceAll(/^ *```.*?^ *```$/gms, '');
   return blank.split('\n').filter((line) => line.length > 140 && !/^(?:\||!\[)/.test(line));
@@ -236,8 +232,6 @@ test('lines of the documents end at 140 characters', () => {
   expect([...documents].flatMap(([path, text]) => longLines(text).map((line) => `${path}: ${line}`))).toEqual([]);
   expect(longLines(`${'word '.repeat(30)}\n| ${'cell '.repeat(30)}|\n`)).toHaveLength(1);
 });
-
-// package.json
 
 function undocumentedDependencies(text: string, { dependencies, devDependencies, optionalDependencies }: PackageFile): string[] {
   const rows = new Map(tableRows(text).map((row) => [namesIn(row[0])[0], row[1] ?? '']));
@@ -257,7 +251,6 @@ test('every dependency has a line that says why, and no other has', () => {
   expect(undocumentedDependencies(text.replace(/^\| `undici`.*$/m, ''), packageFile)).toEqual(['undici']);
 });
 
-/** What a shell block runs with npm: scripts that package.json does not have. */
 function unknownScripts(text: string): string[] {
   return [...text.matchAll(/\bnpm (?:run ([\w:-]+)|(test)\b)/g)]
     .map((match) => match[1] ?? match[2] ?? '')
@@ -274,7 +267,7 @@ test('the two commands of the README are what package.json offers', () => {
   expect(read('README.md')).toContain(`Node ${packageFile.engines.node.replace('>=', '')}`);
 });
 
-/** The newest version below `[Unreleased]`, with the headings of its entries; null where the form is another one. */
+/** The newest version below `[Unreleased]`, with its entries' headings; null: malformed. */
 function newestRelease(text: string): { version: string; groups: string[] } | null {
   const release = /^## \[Unreleased\]\n.*?^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}\n(.*?)(?=^## \[|(?![^]))/ms.exec(text);
   if (release === null) return null;
@@ -291,8 +284,6 @@ test("the changelog's newest version is that of the package, in the form of Keep
   expect(new Set(release?.groups).size).toBe(release?.groups.length);
   expect(newestRelease('## [Unreleased]\n\n### Added\n')).toBeNull();
 });
-
-// Configuration
 
 const configSource = read('src/shared/config.ts');
 const settings = [...(/z\.object\(\{(.*?)\n\}\)/s.exec(configSource)?.[1] ?? '').matchAll(/^ {2}([A-Z_]+): /gm)].map(
@@ -329,7 +320,7 @@ test('every setting of the environment is documented with its default', () => {
 
 const variablePattern = /\b(?:SVC|CARILLON|TEMPORAL|XDG|DATABASE|POSTGRES)_[A-Z][A-Z_]*[A-Z]\b/g;
 
-/** Variables that the program, its deployment file or Temporal's own loader read, or that a command is given to read. */
+/** Variables that the program, its deployment file or Temporal's own loader reads, or that a command gets by name. */
 function knownVariables(): Set<string> {
   const loader = listFiles(join(root, 'node_modules/@temporalio/envconfig/lib'), '.js').map((path) => readFileSync(path, 'utf8'));
   const names = [...loader, read('docker-compose.yml'), read('src/interfaces/cli/sandbox/exec.ts')].flatMap(
@@ -347,8 +338,6 @@ test('no document names a variable that nothing reads', () => {
   expect([...documents].flatMap(([path, text]) => unknownVariables(text, known).map((name) => `${path}: ${name}`))).toEqual([]);
   expect(unknownVariables('set `CARILLON_MAGIC` and `TEMPORAL_TLS`', known)).toEqual(['CARILLON_MAGIC']);
 });
-
-// The campaign file
 
 /** Every path that the schema accepts, such as `list.phone` and `opt_out[].equals`. */
 function schemaPaths(schema: z.core.$ZodType, prefix = ''): string[] {
@@ -421,7 +410,7 @@ function withoutSetting(content: Record<string, unknown>, path: string): Record<
   return Object.fromEntries(Object.entries(content).filter(([name]) => name !== key));
 }
 
-/** Settings that are left out as a whole, and the smallest that can be written for them. */
+/** Optional settings, and the smallest value that can be written for each. */
 const optionalParents: Readonly<Record<string, object>> = {
   variables: { values: {} },
   price: { per_minute: 0.12, currency: 'USD' },
@@ -436,17 +425,17 @@ const optionalParents: Readonly<Record<string, object>> = {
   on_pause: { url: 'https://hooks.example.com' },
 };
 
-/** What must stand beside them. */
+/** What each needs beside it. */
 const alongside: Readonly<Record<string, object>> = {
   stays_open: { list: { file: 'list.csv', phone: 'phone', id: 'first_name' }, ends_at: '2031-01-01T00:00:00Z' },
   stop_at: { results: [{ result: 'confirmed', collected: 'confirmed', equals: true, goal: true }] },
 };
 
-/** Settings whose documented default, written out, gives other rules than leaving them out does. */
+/** Settings whose documented default, written out, gives other rules than omitting them. */
 function wrongDefaults(text: string): string[] {
   return settingRows(text).flatMap(({ names, value }) =>
     names.filter((path) => {
-      // One of three that is needed: the example has it.
+      // One of three is required: the example has it.
       if (path.includes('[]') || path === 'callback.at') return false;
       const [parent = ''] = path.split('.');
       const base =
@@ -485,8 +474,6 @@ test('the example of a faulty campaign file gives the messages that stand below 
   expect((error as Error).message.replaceAll(`${folder}/`, '')).toBe(printed.trimEnd());
 });
 
-// Commands
-
 const silentIo: Io = {
   stdout: process.stdout,
   stderr: process.stderr,
@@ -516,7 +503,6 @@ function unknownCommands(text: string, known: ReadonlyMap<string, readonly strin
   });
 }
 
-/** Of the command and of those below it. */
 function flagsOf(command: Command): string[] {
   const own = command.options.flatMap(({ long }) => (long == null ? [] : [long]));
   return ['--help', ...own, ...command.commands.flatMap(flagsOf)];

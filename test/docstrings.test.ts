@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Names that a source declares and exports without a docstring right above them. */
+/** Exported names without a docstring right above them. */
 function undocumented(path: string, source: string): string[] {
   const { program, comments } = parseSync(path, source);
   return program.body.flatMap((node) => {

@@ -125,14 +125,13 @@ const scaledObject = z.strictObject({
   }),
 });
 
-/** Settings that a file must not hold itself, with a value that would be good. */
 const secrets: Record<string, string> = {
   DATABASE_URL: 'postgres://carillon@db.example/carillon?sslmode=verify-full',
   SVC_API_KEY: 'sk_example',
   CARILLON_HOOK_SECRET: 'sixteen-characters-or-more',
 };
 
-/** What is wrong with the files beyond their form: against each other, the settings and the commands. */
+/** Faults beyond form: against each other, the settings and the commands. */
 function inspect(sources: typeof files): string[] {
   const worker = deployment.parse(parse(sources.worker));
   const scaled = scaledObject.parse(parse(sources.autoscaling));
@@ -146,7 +145,7 @@ function inspect(sources: typeof files): string[] {
   try {
     config = readConfig(Object.fromEntries(env.map((each) => [each.name, valueOf(each)])));
   } catch (error) {
-    // A name that is none of a setting is refused.
+    // An unknown setting's name is refused.
     return (error as Error).message.split('\n').map((line) => line.replace(/\.$/, ''));
   }
   for (const each of env) {

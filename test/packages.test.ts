@@ -21,7 +21,7 @@ interface Manifest {
   dependencies: Record<string, string>;
 }
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
-/** What the pages of the sandbox name in this way. */
+/** Option names in the sandbox's pages. */
 const namedOptions = 'conduct webhooks world fixture sockets controlToken speed clock dialect batchCalling campaigns'.split(' ');
 const tarballs = ['carillon', 'carillon-convai', 'carillon-client', 'carillon-sandbox'].map((name) => `${name}-${version}.tgz`);
 
@@ -34,7 +34,7 @@ async function mustRun(program: string, args: string[], cwd: string): Promise<st
 beforeAll(() => mustRun(process.execPath, [join(root, 'packages.mjs'), folder], root));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A project with a package as packed in it; what that says it needs, and nothing else, is linked from this checkout. */
+/** A project with the packed package; only its stated dependencies are linked from this checkout. */
 async function installPacked(name: string, packed = 'carillon'): Promise<string> {
   const project = newProject(name);
   const installed = join(project, 'node_modules', packed);
@@ -55,7 +55,7 @@ function newProject(name: string): string {
 test.each(tarballs)('the installation of %s builds nothing', async (tarball) => {
   const names = (await mustRun('tar', ['-tzf', tarball], folder)).trim().split('\n');
   const manifest = await mustRun('tar', ['-xzOf', tarball, 'package/package.json'], folder);
-  // These two are what npm acts on.
+  // npm acts on these two.
   expect(JSON.parse(manifest)).not.toHaveProperty('scripts');
   expect(names).not.toContain('package/binding.gyp');
   expect(names.filter((name) => name.endsWith('.tsbuildinfo'))).toEqual([]);
@@ -98,7 +98,7 @@ test("the sandbox as packed starts inside a stranger's tests, with types for eve
   const example = programOf(readFileSync(join(root, 'docs/sandbox/README.md'), 'utf8'));
   expect(await openProject(project).check('calls.test.ts', `${example}\n${options}`)).toEqual({ code: 0, output: '' });
   writeFileSync(join(project, 'calls.test.ts'), example);
-  // Beside it stands the same with a wrong expectation.
+  // A copy with a wrong expectation.
   writeFileSync(join(project, 'wrong.test.ts'), example.replace('+12125550101 busy', '+12125550101 answered'));
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const { code, output } = await execute(process.execPath, [vitest, 'run'], project, { CI: 'true', NO_COLOR: '1' });

@@ -19,7 +19,7 @@ function alertsIn(source: string): Rule[] {
   return (parse(source) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules);
 }
 
-/** What is wrong with the rules or with what the runbook says of them. */
+/** Faults of the rules or of the runbook's text about them. */
 function inspect(source: string, page: string): string[] {
   const alerts = alertsIn(source);
   const sections = new Map(

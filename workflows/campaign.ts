@@ -87,27 +87,29 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
     unresolved: 0,
   };
   /** Shows the state by status query and in Temporal's UI; not part of the history. */
-  const tell = (state: CampaignCounters['state'], waitingFor: string | null = null): void => {
+  const showState = (state: CampaignCounters['state'], waitingFor: string | null = null): void => {
     Object.assign(counters, { state, waitingFor });
     setCurrentDetails(describeCampaign(counters));
   };
-  tell(counters.state);
+  showState(counters.state);
   /** Counts changes that may alter the planner's answer. */
   let changes = 0;
-  let collectWanted = false;
+  let isCollectDue = false;
   let dialled: 'no' | 'all' | 'parked' = 'no';
   let rolling = false;
 
   /** Requests received; all are handled before this run continues as new. */
-  let wishes = 0;
-  const change = async (wished: StateChange, known: Partial<ResumeInput> = {}): Promise<boolean> => {
-    wishes += 1;
+  let requestCount = 0;
+  const change = async (stateChange: StateChange, known: Partial<ResumeInput> = {}): Promise<boolean> => {
+    requestCount += 1;
     const { runId: run, firstExecutionRunId } = workflowInfo();
     // Stable across a reset, which replays the old run's requests.
-    const id = `${firstExecutionRunId}/${currentUpdateInfo()?.id ?? `${run}/${wishes}`}`;
-    const wish = { ...known, id, run, number: wishes };
+    const id = `${firstExecutionRunId}/${currentUpdateInfo()?.id ?? `${run}/${requestCount}`}`;
+    const request = { ...known, id, run, number: requestCount };
     const { changed } = await CancellationScope.nonCancellable(() =>
-      short.changeState.executeWithOptions({ summary: wished.change, priority: { priorityKey: 1 } }, [{ campaignId, ...wished, wish }]),
+      short.changeState.executeWithOptions({ summary: stateChange.change, priority: { priorityKey: 1 } }, [
+        { campaignId, ...stateChange, wish: request },
+      ]),
     );
     changes += 1;
     return changed;
@@ -115,8 +117,8 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
   const refuseAfterEnd = () => {
     if (counters.state === 'closed') throw ApplicationFailure.nonRetryable('The campaign has ended', 'CampaignEnded');
   };
-  const grant = (update: typeof pauseUpdate, wished: StateChange['change'], description: string): void =>
-    setHandler(update, () => change({ change: wished }), { validator: refuseAfterEnd, description });
+  const grant = (update: typeof pauseUpdate, changeKind: StateChange['change'], description: string): void =>
+    setHandler(update, () => change({ change: changeKind }), { validator: refuseAfterEnd, description });
   grant(pauseUpdate, 'pause', 'Place no further calls; open ones are still collected');
   setHandler<boolean, [ResumeInput], typeof knownResumeUpdate>(knownResumeUpdate, (known) => change({ change: 'resume' }, known), {
     validator: refuseAfterEnd,
@@ -156,22 +158,22 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
     else await condition(changed, atMostMs, { summary: `waits: ${counters.waitingFor ?? counters.state}` });
   };
 
-  let firingKnows = false;
+  let scheduleKnows = false;
   /** Lets the schedule start its next run: only callbacks are left here. */
-  const tellFiring = async (): Promise<void> => {
+  const notifySchedule = async (): Promise<void> => {
     const { parent } = workflowInfo();
-    if (parent === undefined || firingKnows) return;
-    firingKnows = true;
+    if (parent === undefined || scheduleKnows) return;
+    scheduleKnows = true;
     await getExternalWorkflowHandle(parent.workflowId, parent.runId)
       .signal(onlyPromisesSignal)
       // The parent already knows, or was terminated.
       .catch(() => {});
   };
 
-  let toldPause: number | null = null;
-  const tellPause = async (pausedAt: number | null | undefined): Promise<void> => {
-    if (pausedAt == null || pausedAt === toldPause) return;
-    toldPause = pausedAt;
+  let notifiedPause: number | null = null;
+  const notifyOfPause = async (pausedAt: number | null | undefined): Promise<void> => {
+    if (pausedAt == null || pausedAt === notifiedPause) return;
+    notifiedPause = pausedAt;
     await startNotice({ campaignId, round, pausedAt, queues, timeouts });
   };
 
@@ -181,10 +183,10 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
       const seen = changes;
       const checked = await short.checkCallers({ campaignId });
       if (checked.ok) return true;
-      tell('paused', 'paused');
-      await tellPause(checked.pausedAt);
+      showState('paused', 'paused');
+      await notifyOfPause(checked.pausedAt);
       await waitForChange(seen, checked.inMs);
-      tell('checking');
+      showState('checking');
     }
     return false;
   };
@@ -195,7 +197,7 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
   const submit = async ({ batchId, size }: { batchId: string; size: number }): Promise<PlanActivityResult | null> => {
     let [current, planned]: [string, PlanActivityResult | null] = [batchId, null];
     // Sending may go on for long; what is sent must be collected meanwhile.
-    collectWanted = true;
+    isCollectDue = true;
     for (;;) {
       const batchNumber = batchNumberOf(current);
       const summary = current === batchId ? `from batch ${batchNumber}, ${size} calls` : `from batch ${batchNumber} again`;
@@ -214,7 +216,7 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
       if (!undecidedStates.includes(state)) break;
     }
     counters.submitted = batchNumberOf(current);
-    collectWanted = true;
+    isCollectDue = true;
     return planned;
   };
 
@@ -238,17 +240,17 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
       known = null;
       const step = nextStep(planned);
       if (step.kind === 'dial') {
-        tell('dialling');
+        showState('dialling');
         // The planner may not have seen later changes.
         seen = changes;
         known = await submit(step);
       } else if (step.kind === 'done') {
         dialled = 'all';
       } else {
-        tell(step.reason === 'paused' ? 'paused' : 'dialling', step.reason);
-        collectWanted ||= step.outstanding;
-        await tellPause(planned.pausedAt);
-        if (step.onlyPromises) await tellFiring();
+        showState(step.reason === 'paused' ? 'paused' : 'dialling', step.reason);
+        isCollectDue ||= step.outstanding;
+        await notifyOfPause(planned.pausedAt);
+        if (step.onlyPromises) await notifySchedule();
         await waitForChange(seen, step.forMs);
       }
     }
@@ -256,32 +258,32 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
 
   const collect = async (): Promise<void> => {
     for (;;) {
-      await condition(() => collectWanted || dialled !== 'no');
+      await condition(() => isCollectDue || dialled !== 'no');
       if (dialled !== 'no') return;
-      collectWanted = false;
+      isCollectDue = false;
       const { outstanding, progress } = await collecting.collect({ campaignId });
       Object.assign(counters, progress);
-      collectWanted ||= outstanding;
+      isCollectDue ||= outstanding;
       changes += 1;
-      tell(counters.state, counters.waitingFor);
+      showState(counters.state, counters.waitingFor);
     }
   };
 
   const callersChecked = input.callersChecked || (await checkCallers());
   for (;;) {
     if (rolling) break;
-    tell('dialling');
+    showState('dialling');
     dialled = 'no';
     await Promise.all([dial(), collect()]);
     if (rolling) break;
-    tell('closing');
+    showState('closing');
     const { closed, progress, end } = await short.closeRound({ campaignId, round });
     Object.assign(counters, progress);
     if (closed && end !== null) await startNotice({ campaignId, round, end, queues, timeouts });
     if (closed) break;
     log.info('the books cannot be closed yet', { campaignId, round });
   }
-  if (!rolling) tell('closed');
+  if (!rolling) showState('closed');
   await condition(allHandlersFinished);
   if (isCancelled) await drained;
   if (rolling) await continueAsNew<typeof campaign>({ ...input, submitted: counters.submitted, callersChecked });

@@ -30,16 +30,16 @@ export interface ScheduledCampaignInput extends WorkflowSetting {
 }
 
 /** Input of the end-of-round notification. */
-export type CompletionNoticeInput = NotifyInput & WorkflowSetting;
+export type CompletionNotificationInput = NotifyInput & WorkflowSetting;
 
 /** Input of the pause notification. */
-export type PauseNoticeInput = NotifyPauseInput & WorkflowSetting;
+export type PauseNotificationInput = NotifyPauseInput & WorkflowSetting;
 
 /** Input of a webhook's deliveries; events are in the database alone. */
 export type WebhookInput = DeliverInput & WorkflowSetting;
 
 /** Rows of a scheduled run's campaign; null when there was nothing to run, or only callbacks are left. */
-export interface FiringResult {
+export interface ScheduledRunResult {
   campaignId: string;
   total: number | null;
   done: number | null;

@@ -16,8 +16,8 @@ import {
 import type { Activities } from '../activities/index.ts';
 import { failureTypes } from '../src/rules/failure-types.ts';
 import { campaign } from './campaign.ts';
-import { firingTimeOf } from '../src/rules/ids.ts';
-import { onlyPromisesSignal, type FiringResult, type ScheduledCampaignInput } from './messages.ts';
+import { scheduledTimeOf } from '../src/rules/ids.ts';
+import { onlyPromisesSignal, type ScheduledRunResult, type ScheduledCampaignInput } from './messages.ts';
 
 /** Enough for a million rows over a slow line. */
 const importMs = 60 * 60_000;
@@ -26,10 +26,10 @@ const importMs = 60 * 60_000;
  * One run of a recurring campaign: imports its list, then runs the campaign. Lasts while recipients are left to call, so that the schedule,
  * which skips overlaps, starts no second run beside it. Callbacks do not delay the next run: the campaign keeps them by itself.
  */
-export async function scheduledCampaign(input: ScheduledCampaignInput): Promise<FiringResult> {
+export async function scheduledCampaign(input: ScheduledCampaignInput): Promise<ScheduledRunResult> {
   const { scheduleId, timeZone, catchUpMs, queues, timeouts } = input;
   const { workflowId, startTime } = workflowInfo();
-  const firing = { scheduleId, timeZone, catchUpMs, scheduledAt: firingTimeOf(workflowId) ?? startTime.getTime() };
+  const scheduledRun = { scheduleId, timeZone, catchUpMs, scheduledAt: scheduledTimeOf(workflowId) ?? startTime.getTime() };
   const { fireSchedule } = proxyActivities<Pick<Activities, 'fireSchedule'>>({
     taskQueue: queues.campaign,
     startToCloseTimeout: importMs,
@@ -42,7 +42,7 @@ export async function scheduledCampaign(input: ScheduledCampaignInput): Promise<
     retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 60_000 },
   });
   try {
-    const fired = await fireSchedule(firing);
+    const fired = await fireSchedule(scheduledRun);
     setCurrentDetails(`campaign ${fired.campaignId}`);
     if (fired.round === null) return { campaignId: fired.campaignId, total: null, done: null };
     let areLeft = false;
@@ -76,7 +76,7 @@ export async function scheduledCampaign(input: ScheduledCampaignInput): Promise<
   } catch (error) {
     if (isCancellation(error)) throw error;
     const reason = reasonOf(error);
-    await CancellationScope.nonCancellable(() => noteFiringFailure({ ...firing, reason }));
+    await CancellationScope.nonCancellable(() => noteFiringFailure({ ...scheduledRun, reason }));
     throw ApplicationFailure.nonRetryable(reason, failureTypes.firing);
   }
 }

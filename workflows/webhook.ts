@@ -17,25 +17,25 @@ export async function webhook(input: WebhookInput): Promise<void> {
     heartbeatTimeout: heartbeatFactor * timeouts.heartbeatMs,
     retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 60_000 },
   });
-  let isWanted = false;
+  let isDeliveryRequested = false;
   let delivery: CancellationScope | undefined;
   setHandler(deliverNowSignal, () => {
-    isWanted = true;
+    isDeliveryRequested = true;
     delivery?.cancel();
   });
   while (!workflowInfo().continueAsNewSuggested) {
-    isWanted = false;
+    isDeliveryRequested = false;
     delivery = new CancellationScope();
     try {
       const { isOver } = await delivery.run(() => deliver({ webhookId }));
-      if (isOver && !stillWanted()) return;
+      if (isOver && !isStillRequested()) return;
     } catch (error) {
-      if (!isCancellation(error) || !stillWanted()) throw error;
+      if (!isCancellation(error) || !isStillRequested()) throw error;
     }
   }
   await continueAsNew<typeof webhook>(input);
 
-  function stillWanted(): boolean {
-    return isWanted;
+  function isStillRequested(): boolean {
+    return isDeliveryRequested;
   }
 }

@@ -18,7 +18,7 @@ export interface ControlRequest {
 export type ControlChange = 'pause' | 'resume' | 'drain' | 'cancel';
 
 /** A change of state and its request; without one it was made here and now. */
-interface Wished extends At {
+interface RequestedChange extends At {
   change: ControlChange;
   wish?: ControlRequest | undefined;
 }
@@ -26,19 +26,19 @@ interface Wished extends At {
 /**
  * Grants a request if `work` says the state allows it; a repeat gets the same answer. A late pause or resume must not undo later changes.
  */
-export async function grantControlRequest(tx: Tx, wished: Wished, work: () => Promise<boolean>): Promise<boolean> {
-  const { campaignId, change, wish } = wished;
+export async function grantControlRequest(tx: Tx, requestedChange: RequestedChange, work: () => Promise<boolean>): Promise<boolean> {
+  const { campaignId, change, wish: request } = requestedChange;
   const known = await tx
     .selectFrom('wishes')
     .select('granted')
     .where('campaign_id', '=', campaignId)
-    .where('wish_id', '=', wish?.id ?? '')
+    .where('wish_id', '=', request?.id ?? '')
     .executeTakeFirst();
   if (known !== undefined) return known.granted === 1;
   // Nothing undoes an end, so it may come late.
-  const mayUndo = wish !== undefined && (change === 'pause' || change === 'resume');
-  const granted = !(mayUndo && (await isOvertaken(tx, wished, wish))) && (await work());
-  await noteControlRequest(tx, wished, granted);
+  const mayUndo = request !== undefined && (change === 'pause' || change === 'resume');
+  const granted = !(mayUndo && (await isOvertaken(tx, requestedChange, request))) && (await work());
+  await noteControlRequest(tx, requestedChange, granted);
   return granted;
 }
 
@@ -49,17 +49,21 @@ export async function countOwnPauses(db: Queries, campaignId: string): Promise<n
 }
 
 /** Records a change that no caller waits for: earlier requests arriving late must not undo it. */
-export async function noteControlRequest(tx: Tx, { campaignId, change, now, wish }: Wished, granted = true): Promise<void> {
+export async function noteControlRequest(
+  tx: Tx,
+  { campaignId, change, now, wish: request }: RequestedChange,
+  granted = true,
+): Promise<void> {
   await tx
     .insertInto('wishes')
     .values({
       campaign_id: campaignId,
-      wish_id: wish?.id ?? randomUUID(),
+      wish_id: request?.id ?? randomUUID(),
       change,
       granted: granted ? 1 : 0,
       granted_at: now,
-      run: wish?.run ?? null,
-      number: wish?.number ?? null,
+      run: request?.run ?? null,
+      number: request?.number ?? null,
     })
     .execute();
 }

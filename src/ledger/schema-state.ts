@@ -25,11 +25,11 @@ export function isLedgerFile(path: string): boolean {
 
 /** Changes nothing. Throws StoreError when a newer or another program made the schema. */
 export async function readSchemaState(db: Kysely<Database>, dialect: StoreDialect, provider: MigrationProvider): Promise<SchemaState> {
-  return judgeMigrations(await readApplied(db, dialect), Object.keys(await provider.getMigrations()));
+  return compareMigrations(await readApplied(db, dialect), Object.keys(await provider.getMigrations()));
 }
 
 /** From names of migrations. Throws StoreError as `readSchemaState`. */
-export function judgeMigrations(applied: readonly string[], known: readonly string[]): SchemaState {
+export function compareMigrations(applied: readonly string[], known: readonly string[]): SchemaState {
   if (applied.length === 0) return 'empty';
   if (applied[0] !== known[0]) throw new StoreError('its schema is that of another program. Nothing was changed. Name another database.');
   const newer = applied.filter((name) => !known.includes(name));

@@ -4,7 +4,7 @@ import type { AttemptState, BatchState, PostVerdict } from '../rules/ledger.ts';
 import type { CampaignState, DrainReason } from '../rules/lifecycle.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import type { ServiceApi } from '../rules/service-api.ts';
-import type { Asks } from '../rules/talk-results.ts';
+import type { NextCallSource } from '../rules/talk-results.ts';
 import { integer, integerKey, integerOr, integerOrNull, sequence, text, textKey, textOr, textOrNull, type RowTypes } from './columns.ts';
 import { serviceTables } from './service-tables.ts';
 
@@ -178,7 +178,7 @@ export const tables = {
     evidence: textOrNull(),
     result: textOrNull(16),
     /** Call requested in the talk by its own, fully read record, from `asks_at`; null: none, see `endsRow`. */
-    asks: textOrNull<Asks>(17),
+    asks: textOrNull<NextCallSource>(17),
     asks_at: integerOrNull(17),
     /** Verdict of the pre-dial hook: `eligible`, or a reason against; null: not checked. */
     screened: textOrNull(),
@@ -282,7 +282,7 @@ export type Row<Table extends keyof Database> = Selectable<Database[Table]>;
 
 export type RecipientRow = Row<'recipients'>;
 export type AttemptRow = Row<'attempts'>;
-export type PromiseRow = Row<'promises'>;
+export type CallbackRow = Row<'promises'>;
 export type BatchRow = Row<'batches'>;
 export type RoundRow = Row<'rounds'>;
 export type ConversationRow = Row<'conversations'>;

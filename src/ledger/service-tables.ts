@@ -1,4 +1,4 @@
-import type { PromiseState } from '../rules/callback-rules.ts';
+import type { CallbackState } from '../rules/callback-rules.ts';
 import { bytes, integer, integerKey, integerOr, integerOrNull, text, textKey, textOrNull } from './columns.ts';
 
 /** `failing`: no delivery for days, still tried; `disabled`: the receiver refused for good. */
@@ -175,7 +175,7 @@ export const serviceTables = {
     recipient_id: text(),
     e164: text(),
     /** Open: called from `due_at` on and before `until`. Both null: time unclear. */
-    state: text<PromiseState>(),
+    state: text<CallbackState>(),
     due_at: integerOrNull(),
     until: integerOrNull(),
     /** Recipient's local time, such as `2030-11-30 17:00`; null: an instant was given. */

@@ -57,7 +57,7 @@ export async function forgiveEnded(rollback: Promise<unknown>): Promise<void> {
 }
 
 /** Busy timeout per try to begin, if there are several. */
-const lookMs = 20;
+const tryMs = 20;
 
 /**
  * `looksForMs`: how long a transaction tries to begin; default: as SQLite, ten times a second for ten seconds, which never succeeds beside
@@ -67,7 +67,7 @@ export function createSqliteDialect(path: string, { looksForMs = 0, cacheKib }: 
   const opened: { database?: SqliteDatabase } = {};
   const open = (): SqliteDatabase => {
     const file = openSqliteFile(path, cacheKib === undefined ? {} : { cacheKib });
-    if (looksForMs > 0) file.exec(`PRAGMA busy_timeout=${lookMs}`);
+    if (looksForMs > 0) file.exec(`PRAGMA busy_timeout=${tryMs}`);
     return (opened.database = cachePrepared(file));
   };
   const config = { database: async () => open() };

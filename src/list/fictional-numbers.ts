@@ -9,7 +9,7 @@ const firstLine = 121;
 const lastLine = 189;
 const ukPrefix = '+442079460';
 /** UK lines that have a scripted result in the sandbox. */
-const fatedUkLines = { from: 100, to: 120 };
+const scriptedUkLines = { from: 100, to: 120 };
 
 /** Numbers reserved for fiction: 555-0121 to 0189 of North American area codes, UK 020 7946 0xxx. Each is used once. */
 export class FictionalNumbers {
@@ -61,7 +61,7 @@ function areaCodes(): readonly string[] {
 function ukNumbers(): string[] {
   const numbers: string[] = [];
   for (let line = 999; line >= 0; line -= 1) {
-    if (line < fatedUkLines.from || line > fatedUkLines.to) numbers.push(`${ukPrefix}${String(line).padStart(3, '0')}`);
+    if (line < scriptedUkLines.from || line > scriptedUkLines.to) numbers.push(`${ukPrefix}${String(line).padStart(3, '0')}`);
   }
   return numbers;
 }

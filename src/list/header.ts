@@ -60,11 +60,11 @@ export async function findHeader(question: HeaderQuestion): Promise<ListHeader> 
 /** First records without a `sep=` line, and the fault that ended reading early. */
 async function readStart(path: string, layout: ListLayout): Promise<{ records: ListRecord[]; fault: ListFileError | null }> {
   const records: ListRecord[] = [];
-  const wanted = layout.recordsAbove + linesAboveRows + 1;
+  const recordCount = layout.recordsAbove + linesAboveRows + 1;
   try {
-    for await (const some of readListRecords(path, layout, wanted)) {
+    for await (const some of readListRecords(path, layout, recordCount)) {
       records.push(...some);
-      if (records.length >= wanted) break;
+      if (records.length >= recordCount) break;
     }
   } catch (error) {
     if (!(error instanceof ListFileError)) throw error;
@@ -108,10 +108,10 @@ function refuseOtherDelimiter(path: string, columns: readonly string[], delimite
 
 /** Rows above must be titles: a header further down would swallow recipients above it. */
 function refuseRowsAbove({ path, defaultRegion }: HeaderQuestion, above: readonly ListRecord[], header: ListRecord): void {
-  const person = above.find(({ cells }) => cells.some((cell) => readPhoneNumber(cell, defaultRegion).ok));
-  if (person === undefined) return;
+  const dataRecord = above.find(({ cells }) => cells.some((cell) => readPhoneNumber(cell, defaultRegion).ok));
+  if (dataRecord === undefined) return;
   throw new ListFileError(
     path,
-    `the columns that the campaign file names stand in line ${String(header.line)}, and line ${String(person.line)} above it holds a phone number; remove what is above the header, or move the header up`,
+    `the columns that the campaign file names stand in line ${String(header.line)}, and line ${String(dataRecord.line)} above it holds a phone number; remove what is above the header, or move the header up`,
   );
 }

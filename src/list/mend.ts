@@ -12,7 +12,7 @@ export type CellFixes = ReadonlyMap<number, ReadonlyMap<number, string>>;
  * Writes a list as UTF-8 CSV with some cells replaced and nothing above the header; other damaged rows stay refused. Returns the number of
  * changed cells. Throws ListFileError.
  */
-export async function mendList(list: ListChoice & { columns: readonly string[] }, fixes: CellFixes, target: string): Promise<number> {
+export async function writeFixedList(list: ListChoice & { columns: readonly string[] }, fixes: CellFixes, target: string): Promise<number> {
   const { path, columns } = list;
   const names = columns.filter((column) => column.trim() !== '');
   const { layout } = await findHeader({ ...list, names, defaultRegion: null });
@@ -29,9 +29,9 @@ export async function mendList(list: ListChoice & { columns: readonly string[] }
         if (fixed === undefined) return [fault === null ? cells : [...cells, ...missing, fault]];
         return [
           [...cells, ...missing].map((cell, at) => {
-            const wanted = fixed.get(at) ?? cell;
-            if (wanted !== cell) changed += 1;
-            return wanted;
+            const fixedCell = fixed.get(at) ?? cell;
+            if (fixedCell !== cell) changed += 1;
+            return fixedCell;
           }),
         ];
       });

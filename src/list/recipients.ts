@@ -48,25 +48,25 @@ const rowsPerChunk = 1000;
  * @throws ListFileError when the file as a whole cannot be used; discard rows already yielded.
  */
 export async function* readRecipients(file: { listPath: string }, header: ListHeader, rules: CampaignRules): AsyncGenerator<ListRow[]> {
-  const judge = new RowJudge(header, rules);
+  const validator = new RowValidator(header, rules);
   for await (const records of readListRecords(file.listPath, header.layout, rowsPerChunk)) {
     const rows: ListRow[] = [];
-    for (const record of records) if (record.row > 0) rows.push(judge.judge(record));
+    for (const record of records) if (record.row > 0) rows.push(validator.judge(record));
     if (rows.length > 0) yield rows;
   }
 }
 
 /** Validates rows with known cells as `readRecipients` does, in this order; the row number serves as line number. */
-export function judgeRows(rules: CampaignRules, rows: readonly Pick<ListRow, 'row' | 'cells'>[]): ListRow[] {
-  const judge = new RowJudge(rules.list, rules);
-  return rows.map(({ row, cells }) => judge.judge({ row, line: row, cells: cells.map(unwrapped), damage: null }));
+export function validateRows(rules: CampaignRules, rows: readonly Pick<ListRow, 'row' | 'cells'>[]): ListRow[] {
+  const validator = new RowValidator(rules.list, rules);
+  return rows.map(({ row, cells }) => validator.judge({ row, line: row, cells: cells.map(unwrapped), damage: null }));
 }
 
 const nowhere = { country: null, regions: null } as const;
 
 type Judgement = AcceptedRow | RejectedRow;
 
-class RowJudge {
+class RowValidator {
   readonly #columns: readonly string[];
   readonly #rules: CampaignRules;
   readonly #personalisation: Personalisation;

@@ -2,7 +2,7 @@ import { unwrapped, type ListLayout, type ListRecord, type ListDescription, type
 import { readTextRecords, findDelimiter, readNote } from './format/text-records.ts';
 import { workbooks } from './format/xlsx/workbook-reader.ts';
 import { ListEncodingError, ListFileError } from '../shared/input/errors.ts';
-import { likelyReadings, looksWestern, takeCensus, toUtf8, type MarkedEncoding } from './format/text-encoding.ts';
+import { likelyReadings, looksWestern, readByteStats, toUtf8, type MarkedEncoding } from './format/text-encoding.ts';
 import { bytesOf, openList, type OpenList } from './format/file.ts';
 
 /** Streams the records of a list from its start, in chunks of about `chunkSize`. Throws ListFileError, also when rows are uncertain. */
@@ -39,7 +39,7 @@ interface ListQuestion extends ListChoice {
 }
 
 /** Enough for some lines of a list with very many columns. */
-const lookedAtBytes = 64 * 1024;
+const sampleBytes = 64 * 1024;
 
 /** Detects how a list is written, but not its header. Throws ListFileError when it is unreadable or ambiguous. */
 export async function describeList(question: ListQuestion): Promise<ListDescription> {
@@ -76,7 +76,7 @@ async function describeText(question: ListQuestion, list: OpenList, marked: Mark
 /** Encoding of a text without a mark. Mostly valid UTF-8 stays UTF-8 with odd cells refused: another reading would corrupt good names. */
 async function chooseEncoding({ path, encoding, unnamed }: ListQuestion, list: OpenList, notes: string[]): Promise<string> {
   const open = () => bytesOf(list, 0);
-  const { utf8, other, firstLine } = await takeCensus(open);
+  const { utf8, other, firstLine } = await readByteStats(open);
   const isUtf8 = other <= utf8;
   if (encoding === 'utf-8' || (encoding === undefined && isUtf8)) return 'utf-8';
   if (encoding !== undefined) {
@@ -101,12 +101,12 @@ async function firstText(list: OpenList, { encoding, markBytes }: MarkedEncoding
   for await (const piece of toUtf8(bytesOf(list, markBytes), encoding)) {
     pieces.push(piece);
     length += piece.length;
-    if (length >= lookedAtBytes) break;
+    if (length >= sampleBytes) break;
   }
   const text = Buffer.concat(pieces).toString('utf8');
-  if (text.length <= lookedAtBytes) return text;
+  if (text.length <= sampleBytes) return text;
   // A cut line would give a wrong cell count.
-  const whole = text.slice(0, lookedAtBytes);
+  const whole = text.slice(0, sampleBytes);
   return whole.slice(0, whole.lastIndexOf('\n') + 1) || whole;
 }
 

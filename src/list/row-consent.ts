@@ -1,5 +1,5 @@
 import type { CampaignRules } from '../rules/campaign-rules.ts';
-import { saysYes } from '../rules/consent.ts';
+import { isYes } from '../rules/consent.ts';
 import { describeSpreadsheetError, instantForms, readInstant } from '../shared/input/cells.ts';
 import { quoteCell } from '../shared/input/printable.ts';
 import type { CellOf } from './row-place.ts';
@@ -23,7 +23,7 @@ export function readConsent({ consent, purpose }: CampaignRules, cell: CellOf, z
     if (cell(column) === '')
       return { ok: false, column, hint: `no consent without it; fill in ${quoteCell(column)}, or leave the row out` };
   }
-  if (yesColumn !== null && !saysYes(cell(yesColumn)))
+  if (yesColumn !== null && !isYes(cell(yesColumn)))
     return { ok: false, column: yesColumn, hint: `${quoteCell(cell(yesColumn))} is no yes, so there is no consent; leave the row out` };
   const written = cell(consent.atColumn);
   const readings = (zones.length === 0 ? [firstClock] : zones).map((zone) => readInstant(written, 'start', [zone]));

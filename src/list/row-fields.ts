@@ -160,11 +160,11 @@ export const rowFields = {
     hint: 'The same in all of your lists, for caps by person.',
     rules: 'personKeyColumn',
     names: /^(?:person|contact|member|patient)_?(?:key|id|no|nr|number)$/,
-    own: { term: 'personKey', reason: 'invalid_person', read: readPerson },
+    own: { term: 'personKey', reason: 'invalid_person', read: readPersonKey },
   },
 } as const satisfies Record<string, RowField>;
 
-const longestPerson = 200;
+const longestPersonKey = 200;
 
 export type RowFieldKey = keyof typeof rowFields;
 
@@ -181,9 +181,9 @@ export function waitWords(rows: 'one' | 'several'): Readonly<Record<string, stri
   return Object.fromEntries(ownFields.flatMap(({ key, waits }) => (waits === undefined ? [] : [[key, waits[rows]]])));
 }
 
-function readPerson(cell: string): CellReading {
-  if (cell.length <= longestPerson) return { value: cell };
-  return { fault: `it has ${cell.length} characters; write at most ${longestPerson} that name the person, or leave the cell empty` };
+function readPersonKey(cell: string): CellReading {
+  if (cell.length <= longestPersonKey) return { value: cell };
+  return { fault: `it has ${cell.length} characters; write at most ${longestPersonKey} that name the person, or leave the cell empty` };
 }
 
 function readPriority(cell: string): CellReading {

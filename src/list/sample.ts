@@ -34,11 +34,11 @@ export async function readListSample({ rows, mayBeEmpty = false, ...choice }: Sa
   return { columns, notes, rows: records.slice(0, rows).map(({ cells }) => columns.map((_, at) => cells[at] ?? '')) };
 }
 
-async function readFirst(path: string, layout: ListLayout, wanted: number): Promise<ListRecord[]> {
+async function readFirst(path: string, layout: ListLayout, recordCount: number): Promise<ListRecord[]> {
   const records: ListRecord[] = [];
-  for await (const some of readListRecords(path, layout, wanted)) {
+  for await (const some of readListRecords(path, layout, recordCount)) {
     records.push(...some);
-    if (records.length >= wanted) break;
+    if (records.length >= recordCount) break;
   }
   return records;
 }

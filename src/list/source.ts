@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { isLoopback } from '../rules/service-api.ts';
-import { firingWords, wordsOfFiring, type FiringWord } from '../rules/hours/firing-time.ts';
+import { schedulePlaceholders, placeholderValuesOf, type SchedulePlaceholder } from '../rules/hours/firing-time.ts';
 import { isKeptUrl, keptUrlFix, KeptUrlError, revealUrl, type KeptUrl } from '../shared/input/kept-url.ts';
 import { nearestName } from '../rules/nearest-name.ts';
 
@@ -29,10 +29,10 @@ export function readListSource(written: string): ListSource {
   if (pattern === '') refuse('is empty', 'name a file, such as lists/{{ date }}.csv, or a URL');
   if (pattern.length > longestPattern) refuse('is too long', `write at most ${longestPattern} characters`);
   for (const [, name = ''] of pattern.matchAll(word)) {
-    if (isFiringWord(name)) continue;
-    const nearest = nearestName(name, Object.keys(firingWords));
+    if (isScheduledRunWord(name)) continue;
+    const nearest = nearestName(name, Object.keys(schedulePlaceholders));
     const guess = nearest === null ? '' : `did you mean ${nearest}? `;
-    refuse(`names ${JSON.stringify(name)}`, `${guess}It may name ${Object.keys(firingWords).join(', ')}`);
+    refuse(`names ${JSON.stringify(name)}`, `${guess}It may name ${Object.keys(schedulePlaceholders).join(', ')}`);
   }
   if (/\{\{|\}\}/.test(pattern.replaceAll(word, ''))) refuse('has a brace too many or too few', 'write {{ date }} for a part of the time');
   if (isKeptUrl(pattern)) return { kind: 'kept', pattern };
@@ -57,10 +57,13 @@ export async function openListSource(source: ListSource, readVariable: (name: st
 }
 
 /** The list of the run at `scheduledAtMs`; a path resolves against the folder of the campaign file. */
-export function placeOfList(source: OpenListSource, firing: { campaignPath: string; scheduledAtMs: number; timeZone: string }): ListPlace {
-  const words = wordsOfFiring(firing.scheduledAtMs, firing.timeZone);
-  const written = source.pattern.replaceAll(word, (whole, name: string) => (isFiringWord(name) ? words[name] : whole));
-  if (source.kind === 'path') return { kind: 'path', path: resolve(dirname(firing.campaignPath), written), name: written };
+export function placeOfList(
+  source: OpenListSource,
+  scheduledRun: { campaignPath: string; scheduledAtMs: number; timeZone: string },
+): ListPlace {
+  const words = placeholderValuesOf(scheduledRun.scheduledAtMs, scheduledRun.timeZone);
+  const written = source.pattern.replaceAll(word, (whole, name: string) => (isScheduledRunWord(name) ? words[name] : whole));
+  if (source.kind === 'path') return { kind: 'path', path: resolve(dirname(scheduledRun.campaignPath), written), name: written };
   return { kind: 'url', url: written, name: new URL(written).host };
 }
 
@@ -69,8 +72,8 @@ export function showSource({ kind, pattern }: ListSource): string {
   return kind === 'url' ? pattern.replace(/[?#].*$/s, '?…') : pattern;
 }
 
-function isFiringWord(name: string): name is FiringWord {
-  return Object.hasOwn(firingWords, name);
+function isScheduledRunWord(name: string): name is SchedulePlaceholder {
+  return Object.hasOwn(schedulePlaceholders, name);
 }
 
 function requireUsableUrl(text: string): void {

@@ -38,12 +38,12 @@ export async function readTestCallRow(
   file: { listPath: string },
   header: ListHeader,
   rules: CampaignRules,
-  wish: { row: number | null; callee: { e164: string; country: string | null } },
+  request: { row: number | null; callee: { e164: string; country: string | null } },
 ): Promise<TestCallRow> {
-  const found = await findRow(file, header, rules, wish.row);
-  const { e164, country } = wish.callee;
+  const found = await findRow(file, header, rules, request.row);
+  const { e164, country } = request.callee;
   // The place comes from the number: the row's cells describe its own recipient.
-  const place = readPlace(rules.list, () => '', wish.callee);
+  const place = readPlace(rules.list, () => '', request.callee);
   if (!place.ok) throw new ListFileError(file.listPath, place.hint);
   const phoneIndex = header.columns.indexOf(rules.list.phoneColumn);
   return {
@@ -58,20 +58,25 @@ export async function readTestCallRow(
   };
 }
 
-async function findRow(file: { listPath: string }, header: ListHeader, rules: CampaignRules, wanted: number | null): Promise<TestCallRow> {
+async function findRow(
+  file: { listPath: string },
+  header: ListHeader,
+  rules: CampaignRules,
+  rowNumber: number | null,
+): Promise<TestCallRow> {
   let last = 0;
   for await (const rows of readRecipients(file, header, rules)) {
     for (const row of rows) {
       last = row.row;
-      if (wanted === null ? row.verdict === 'rejected' : row.row !== wanted) continue;
+      if (rowNumber === null ? row.verdict === 'rejected' : row.row !== rowNumber) continue;
       if (row.verdict === 'accepted') return row;
       const message = `row ${String(row.row)} is rejected (${row.reason}: ${row.hint}); choose another with --row, or fix it`;
       throw new ListFileError(file.listPath, message);
     }
   }
-  const isAboutRows = wanted === null;
+  const isAboutRows = rowNumber === null;
   const message = isAboutRows
     ? `none of its ${String(last)} rows can be dialled`
-    : `it has no row ${String(wanted)}; its last is row ${String(last)}`;
+    : `it has no row ${String(rowNumber)}; its last is row ${String(last)}`;
   throw new ListFileError(file.listPath, message, { isAboutRows });
 }

@@ -7,7 +7,7 @@ const campaignStates = [
   'importing', 'draft', 'scheduled', 'running', 'paused', 'draining', 'completed', 'cancelled', 'failed',
 ] as const; // prettier-ignore
 
-export const promiseCounts = z
+export const callbackCounts = z
   .object({
     open: z.int(),
     overdue: z.int().describe('Of those, the ones whose time has passed while nobody could dial.'),
@@ -122,7 +122,7 @@ const campaignDetail = campaignSummary
       wordsBusy: z.int(),
       unresolved: counts,
     }),
-    callbacks: promiseCounts,
+    callbacks: callbackCounts,
     pilot: z
       .object({
         sample: z.int(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { promiseStates } from '../rules/callback-rules.ts';
+import { callbackStates } from '../rules/callback-rules.ts';
 import { retriableOutcomes } from '../rules/outcome.ts';
 import { campaignParams, instant, rowParams, several } from './fields.ts';
 import { change, read, under } from './operation.ts';
@@ -37,7 +37,7 @@ const callback = z
   .object({
     row: z.int(),
     externalId: z.string().nullable(),
-    state: z.enum(promiseStates).describe('`late`: the phone rang after its time. `missed`: the call was not requested in time.'),
+    state: z.enum(callbackStates).describe('`late`: the phone rang after its time. `missed`: the call was not requested in time.'),
     dueAt: instant.nullable().describe('Null where it is not clear when.'),
     untilAt: instant.nullable().describe('The call is requested before.'),
     isOverdue: z.boolean().describe('Open, and its time has passed while nobody could dial.'),
@@ -63,7 +63,7 @@ const callbackBody = z.strictObject({
     .max(40)
     .meta({ description: 'Local time of the person called, or an instant with its offset.', examples: ['2030-11-30 17:00'] }),
 });
-const told = { campaignId: z.string(), row: z.int(), notice: z.string().nullable() };
+const rowAnswer = { campaignId: z.string(), row: z.int(), notice: z.string().nullable() };
 
 const dryRun = z.boolean().default(false).describe('Says what would be done, and changes nothing.');
 
@@ -225,7 +225,7 @@ export const editOperations = under('rows', {
   listCallbacks: read('GET /campaigns/:campaign/callbacks', 'operate', 'List promises to call people back, the next one first', {
     more: 'What people said about the time is shown, so this takes the role operate.',
     params: campaignParams,
-    query: z.object({ state: several(z.enum(promiseStates)) }),
+    query: z.object({ state: several(z.enum(callbackStates)) }),
     answer: z.object({ callbacks: z.array(callback) }),
   }),
   setCallback: change('POST /campaigns/:campaign/rows/:row/callback', 'operate', 'Promise to call a row back, or move the promise', {
@@ -233,14 +233,14 @@ export const editOperations = under('rows', {
     action: 'set_callback',
     params: rowParams,
     body: callbackBody,
-    answer: z.object({ ...told, dueAt: instant }),
+    answer: z.object({ ...rowAnswer, dueAt: instant }),
     refuses: [409],
   }),
   cancelCallback: change('DELETE /campaigns/:campaign/rows/:row/callback', 'operate', 'Cancel the promise to call a row back', {
     more: 'If the person was talked to, the row ends; otherwise it is called as before.',
     action: 'cancel_callback',
     params: rowParams,
-    answer: z.object(told),
+    answer: z.object(rowAnswer),
     refuses: [409],
   }),
 });

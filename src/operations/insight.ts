@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { ResultsFormat } from '../presentation/results/file.ts';
-import { promiseStates } from '../rules/callback-rules.ts';
+import { callbackStates } from '../rules/callback-rules.ts';
 import { bases, consentKinds } from '../rules/consent.ts';
 import { outcomes } from '../rules/outcome.ts';
-import { countedShare, promiseCounts } from './campaigns.ts';
+import { countedShare, callbackCounts } from './campaigns.ts';
 import { campaignParams, counts, instant, several } from './fields.ts';
 import { download, read, under } from './operation.ts';
 
@@ -58,7 +58,7 @@ const callTotals = {
 };
 const callLines = z.array(z.object({ value: z.union([z.string(), z.number()]), ...callTotals }));
 
-const lawOutlook = z
+const lawForecast = z
   .object({
     basis: z.enum(bases).nullable().describe('What the campaign file states that its calls rest on.'),
     consent: z
@@ -101,9 +101,9 @@ const report = z
     collected: z.record(z.string(), lines).optional(),
     evaluation: z.record(z.string(), lines).optional(),
     funnel,
-    callbacks: promiseCounts,
+    callbacks: callbackCounts,
     course: course.nullable().describe('Null before the first call.'),
-    law: lawOutlook,
+    law: lawForecast,
     changes: z
       .array(z.looseObject({ seq: z.int(), at: instant, type: z.string(), data: z.record(z.string(), z.unknown()).optional() }))
       .describe('Changes of limits, agent, caller numbers and house rules, oldest first: what may lie behind another answer rate.'),
@@ -165,7 +165,7 @@ const resultPage = z.object({
         attempts: z.int(),
         result: z.string().nullable().describe('What the last talk came to, by the rules of the campaign.'),
         callback: z
-          .object({ dueAt: instant.nullable(), state: z.enum(promiseStates) })
+          .object({ dueAt: instant.nullable(), state: z.enum(callbackStates) })
           .nullable()
           .describe('The last promise to call them back; null: there was none.'),
         disposition: z.string().nullable(),

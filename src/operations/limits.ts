@@ -25,7 +25,7 @@ const terms = z
   .meta({ id: 'AdjustableTerms', description: 'Hours and retries, each as text that a change may have.' });
 
 /** In effect, and in the campaign file. */
-export function toldAdjustable({ now, file }: { now: AdjustableRules; file: AdjustableRules }) {
+export function adjustableAsJson({ now, file }: { now: AdjustableRules; file: AdjustableRules }) {
   return { limits: picked(now, adjustableLimits), file: picked(file, adjustableLimits), terms: termTexts(now), fileTerms: termTexts(file) };
 }
 
@@ -82,7 +82,7 @@ const accountLimitsBody = z
   .partial()
   .refine((body) => Object.keys(body).length > 0, { error: 'names nothing to change' });
 
-const houseBody = z.object({
+const accountRulesBody = z.object({
   rules: z
     .string()
     .max(100_000)
@@ -90,20 +90,20 @@ const houseBody = z.object({
   dryRun: z.boolean().default(false).describe('Say what would come of it, and change nothing.'),
 });
 
-const houseVersion = z.object({ version: z.int(), setAt: instant });
+const accountRulesVersion = z.object({ version: z.int(), setAt: instant });
 
-const houseView = z
+const accountRulesView = z
   .object({
-    now: houseVersion
+    now: accountRulesVersion
       .extend({ text: z.string().describe('As it was written.'), rules: z.record(z.string(), z.unknown()).nullable() })
       .nullable()
       .describe('The version that holds; null: nobody has ever set any.'),
     says: z.array(z.string()).describe('What it says, as sentences.'),
-    before: z.array(houseVersion).describe('The newest first.'),
+    before: z.array(accountRulesVersion).describe('The newest first.'),
   })
   .meta({ id: 'HouseRules' });
 
-const houseChange = z
+const accountRulesChange = z
   .object({
     changed: z.boolean().describe('`false`: they said so already.'),
     version: z.int(),
@@ -136,12 +136,12 @@ export const limitOperations = under('campaigns', {
     },
   ),
   showHouseRules: read('GET /house-rules', 'read', 'Show the house rules, to which all campaigns are held besides their own', {
-    answer: houseView,
+    answer: accountRulesView,
   }),
   setHouseRules: change('POST /house-rules', 'admin', 'Set the house rules for all campaigns, planned calls included', {
     more: 'As carillon rules set: the stricter of house and campaign file binds. Campaigns under way that lack what is required pause.',
     action: 'house_rules',
-    body: houseBody,
-    answer: houseChange,
+    body: accountRulesBody,
+    answer: accountRulesChange,
   }),
 });

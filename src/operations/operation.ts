@@ -68,11 +68,10 @@ export function filledPath(route: Route, params: Readonly<Record<string, unknown
   });
 }
 
-export const outlinesOf = <Id extends string>(operations: Readonly<Record<Id, Asked<Kind>>>) =>
-  Object.fromEntries(Object.entries<Asked<Kind>>(operations).map(([id, { kind, route, says }]) => [id, { kind, route, says }])) as Record<
-    Id,
-    Pick<Operation, 'kind' | 'route' | 'says'>
-  >;
+export const outlinesOf = <Id extends string>(operations: Readonly<Record<Id, OperationBase<Kind>>>) =>
+  Object.fromEntries(
+    Object.entries<OperationBase<Kind>>(operations).map(([id, { kind, route, says }]) => [id, { kind, route, says }]),
+  ) as Record<Id, Pick<Operation, 'kind' | 'route' | 'says'>>;
 
 export const tags = {
   campaigns: 'Campaigns as a whole.',
@@ -86,10 +85,10 @@ export const tags = {
 } as const;
 type Tag = keyof typeof tags;
 
-type Asked<How extends Kind> = Pick<Operation<How>, 'kind' | 'route' | 'role' | 'says'>;
+type OperationBase<How extends Kind> = Pick<Operation<How>, 'kind' | 'route' | 'role' | 'says'>;
 const make =
   <How extends Kind>(kind: How) =>
-  <const More extends Besides>(route: `${Method} /${string}`, role: Role, says: string, more: More): Asked<How> & More => ({
+  <const More extends Besides>(route: `${Method} /${string}`, role: Role, says: string, more: More): OperationBase<How> & More => ({
     kind,
     route: route.replace(' ', ' /api/v1') as Route,
     role,
@@ -99,7 +98,7 @@ const make =
 /** Makers of operations; routes are below `/api/v1`. */
 export const [read, change, ask, download] = [make('read'), make('change'), make('ask'), make('download')];
 
-export const under = <Group extends Record<string, Asked<Kind>>>(tag: Tag, group: Group) =>
+export const under = <Group extends Record<string, OperationBase<Kind>>>(tag: Tag, group: Group) =>
   Object.fromEntries(Object.entries(group).map(([id, operation]) => [id, { ...operation, tag }])) as {
     readonly [Id in keyof Group]: Group[Id] & { tag: Tag };
   };

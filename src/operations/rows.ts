@@ -72,7 +72,7 @@ const rowPage = z.object({
 });
 
 /** Every decision about a row's number. */
-const calleeStory = z
+const numberHistory = z
   .object({
     e164: z.string().nullable(),
     suppressed: z.boolean().describe('Whether an entry of the do-not-call list holds now.'),
@@ -200,7 +200,7 @@ export const rowOperations = under('rows', {
     'GET /campaigns/:campaign/rows/:row/story',
     'read',
     'Show every decision about the number of a row, and when it may be called next',
-    { params: rowParams, query: rowQuery.pick({ numbers: true }), answer: calleeStory },
+    { params: rowParams, query: rowQuery.pick({ numbers: true }), answer: numberHistory },
   ),
   downloadEvidence: download(
     'GET /campaigns/:campaign/rows/:row/evidence.zip',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { queuedFates } from '../rules/service-api.ts';
+import { queuedHandlings } from '../rules/service-api.ts';
 import { campaignParams } from './fields.ts';
 import { change, under } from './operation.ts';
 
@@ -15,7 +15,7 @@ export const steered = z
       .nullable()
       .describe('Null; or why the workflow was not notified: the change holds, and it sees it at its next plan.'),
     queued: z
-      .enum(queuedFates)
+      .enum(queuedHandlings)
       .optional()
       .describe(
         'Of a pause: what becomes of calls that wait at the service. `never_taken_back`: its interface (SVC_API) cannot give calls back.',
@@ -28,7 +28,7 @@ const recovered = steered
   .extend({ workflowId: z.string().nullable().describe('Null: nothing was left to run.') })
   .meta({ id: 'Recovered' });
 
-const wish = z.object({
+const steerBody = z.object({
   round: z
     .int()
     .min(0)
@@ -41,7 +41,7 @@ const wish = z.object({
     .describe('How often the campaign had paused by itself when the decision to resume was made: a later pause is not undone.'),
 });
 
-const pauseBody = wish
+const pauseBody = steerBody
   .extend({
     letQueued: z
       .boolean()
@@ -50,7 +50,7 @@ const pauseBody = wish
   })
   .nullish();
 
-const resumeBody = wish
+const resumeBody = steerBody
   .extend({
     sample: z.boolean().optional().describe('True: another sample of the pilot is called before anybody else. Else everybody is called.'),
   })
@@ -107,7 +107,7 @@ pilot is over is to decide about it: everybody is called, or with --sample anoth
       more: 'Waiting rows end as cancelled. This cannot be undone.',
       action: 'drain',
       params: campaignParams,
-      body: wish.nullish(),
+      body: steerBody.nullish(),
       answer: steered,
       plain: {
         ends: true,
@@ -124,7 +124,7 @@ then ends as completed; to end it as cancelled, use carillon cancel.`,
     more: 'Open calls are still collected. This cannot be undone.',
     action: 'cancel',
     params: campaignParams,
-    body: wish.nullish(),
+    body: steerBody.nullish(),
     answer: steered,
     plain: {
       ends: true,

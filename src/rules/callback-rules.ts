@@ -20,14 +20,14 @@ export interface CallbackRules {
 }
 
 /** Ends of a callback: rang in time; rang late; not called in time; or row ended, talk took place otherwise, or callback taken back. */
-export const endedPromises = ['kept', 'late', 'missed', 'cancelled'] as const;
+export const callbackEnds = ['kept', 'late', 'missed', 'cancelled'] as const;
 /** How a callback ended. */
-export type EndedPromise = (typeof endedPromises)[number];
+export type CallbackEnd = (typeof callbackEnds)[number];
 
 /** States of a callback. */
-export const promiseStates = ['open', 'unclear', ...endedPromises] as const;
+export const callbackStates = ['open', 'unclear', ...callbackEnds] as const;
 /** State of a callback. */
-export type PromiseState = (typeof promiseStates)[number];
+export type CallbackState = (typeof callbackStates)[number];
 
 /** Rules for an operator's callbacks when the campaign file has none. */
 export const usualCallback = {

@@ -13,7 +13,7 @@ export interface Caller {
 }
 
 /** The recipient to choose a caller number for. */
-export interface CallerWish {
+export interface CallerRecipient {
   /** Chosen for this recipient before, or null. */
   caller: string | null;
   country: string | null;
@@ -29,7 +29,7 @@ export type CallerChoice = 'region' | 'rotation';
  * Chooses the number the recipient knows, else by `choice` (`region`: same state or province, then country), then the least chosen, then
  * the first. `callers` are usable and in campaign-file order; null: none.
  */
-export function chooseCaller(callers: readonly Caller[], recipient: CallerWish, choice: CallerChoice): Caller | null {
+export function chooseCaller(callers: readonly Caller[], recipient: CallerRecipient, choice: CallerChoice): Caller | null {
   const known = callers.find((caller) => caller.phoneNumberId === recipient.caller);
   if (known !== undefined) return known;
   const nearness = (caller: Caller): number => (choice === 'region' ? nearnessOf(caller, recipient) : 0);
@@ -37,7 +37,7 @@ export function chooseCaller(callers: readonly Caller[], recipient: CallerWish, 
 }
 
 /** 2: the recipient's region, 1: its country, 0: neither or unknown. */
-function nearnessOf(caller: Caller, recipient: CallerWish): 0 | 1 | 2 {
+function nearnessOf(caller: Caller, recipient: CallerRecipient): 0 | 1 | 2 {
   const country = landOf(recipient.country);
   // Region codes are unique only within a country: WA is in the US and in Australia.
   if (country === null || landOf(caller.country) !== country) return 0;
@@ -49,8 +49,8 @@ function landOf(country: string | null): string | null {
   return country !== null && usTerritories.has(country) ? 'US' : country;
 }
 
-interface CallerLook {
-  rooms?: ReadonlyMap<string, CallerRoom>;
+interface CallerAvailability {
+  rooms?: ReadonlyMap<string, CallerCapacity>;
   sticksUntil?: number;
   looksAt?: number;
 }
@@ -62,7 +62,7 @@ interface CallerLook {
 export class CallerSorting {
   readonly #callers: Caller[];
   readonly #choice: CallerChoice;
-  readonly #rooms: ReadonlyMap<string, CallerRoom>;
+  readonly #rooms: ReadonlyMap<string, CallerCapacity>;
   readonly #sticksUntil: number;
   readonly #looksAt: number;
   #ofRequest: string | null = null;
@@ -76,13 +76,13 @@ export class CallerSorting {
   constructor(
     callers: readonly Caller[],
     choice: CallerChoice,
-    { rooms = new Map(), sticksUntil = Infinity, looksAt = Infinity }: CallerLook = {},
+    { rooms: capacities = new Map(), sticksUntil = Infinity, looksAt: recheckAt = Infinity }: CallerAvailability = {},
   ) {
-    this.#callers = callers.filter(({ phoneNumberId }) => rooms.get(phoneNumberId)?.room !== 0).map((caller) => ({ ...caller }));
+    this.#callers = callers.filter(({ phoneNumberId }) => capacities.get(phoneNumberId)?.room !== 0).map((caller) => ({ ...caller }));
     this.#choice = choice;
-    this.#rooms = rooms;
+    this.#rooms = capacities;
     this.#sticksUntil = sticksUntil;
-    this.#looksAt = looksAt;
+    this.#looksAt = recheckAt;
   }
 
   /** Null before the first recipient. */
@@ -91,26 +91,27 @@ export class CallerSorting {
   }
 
   /** Until when the recipient's number, or every number, is at its limit or reserved for callbacks; null: no wait. */
-  waitsUntil({ caller, isPromised }: CallerWish): number | null {
+  waitsUntil({ caller, isPromised: hasCallback }: CallerRecipient): number | null {
     const own = caller === null ? undefined : this.#rooms.get(caller);
-    const known = (waitOf(own, isPromised === true) ?? 0) <= this.#sticksUntil ? own : undefined;
-    const rooms = known === undefined ? this.#callers.map(({ phoneNumberId }) => this.#rooms.get(phoneNumberId)) : [known];
-    const waits = rooms.map((room) => waitOf(room, isPromised === true));
+    const known = (waitOf(own, hasCallback === true) ?? 0) <= this.#sticksUntil ? own : undefined;
+    const capacities = known === undefined ? this.#callers.map(({ phoneNumberId }) => this.#rooms.get(phoneNumberId)) : [known];
+    const waits = capacities.map((capacity) => waitOf(capacity, hasCallback === true));
     return waits.length > 0 && !waits.includes(null) ? Math.min(this.#looksAt, ...waits.map(Number)) : null;
   }
 
   /** Adds the recipient if it belongs to this request; returns whether it did. */
-  takes(recipient: CallerWish): boolean {
-    const isPromised = recipient.isPromised === true;
-    const usable = this.#callers.filter(({ phoneNumberId }) => waitOf(this.#rooms.get(phoneNumberId), isPromised) === null);
+  takes(recipient: CallerRecipient): boolean {
+    const hasCallback = recipient.isPromised === true;
+    const usable = this.#callers.filter(({ phoneNumberId }) => waitOf(this.#rooms.get(phoneNumberId), hasCallback) === null);
     const caller = chooseCaller(usable, recipient, this.#choice);
     if (caller === null) return false;
     if (caller.phoneNumberId !== recipient.caller) caller.given += 1;
     this.#ofRequest ??= caller.phoneNumberId;
-    const { room = Infinity, free = Infinity } = this.#rooms.get(this.#ofRequest) ?? {};
-    if (caller.phoneNumberId !== this.#ofRequest || this.#taken >= room || (!isPromised && this.#takenUnpromised >= free)) return false;
+    const { room: capacity = Infinity, free = Infinity } = this.#rooms.get(this.#ofRequest) ?? {};
+    if (caller.phoneNumberId !== this.#ofRequest || this.#taken >= capacity || (!hasCallback && this.#takenUnpromised >= free))
+      return false;
     this.#taken += 1;
-    if (!isPromised) this.#takenUnpromised += 1;
+    if (!hasCallback) this.#takenUnpromised += 1;
     return true;
   }
 }
@@ -119,7 +120,7 @@ export class CallerSorting {
 export type CallerFault = 'unknown' | 'not_verified';
 
 /** The service's report on a number. */
-export interface CallerStanding {
+export interface CallerStatus {
   phoneNumberId: string;
   e164: string | null;
   country: string | null;
@@ -131,14 +132,14 @@ export interface CallerStanding {
 }
 
 /** Why no campaign can start with these numbers; contains ids only. */
-export function explainFaults(standings: readonly CallerStanding[]): string {
-  const [first] = standings;
-  if (standings.length > 1) {
-    const each = standings.flatMap(({ phoneNumberId, fault }) => (fault === null ? [] : [`${phoneNumberId} ${faultWords[fault]}`]));
-    const all = each.length === standings.length;
+export function explainFaults(statuses: readonly CallerStatus[]): string {
+  const [first] = statuses;
+  if (statuses.length > 1) {
+    const each = statuses.flatMap(({ phoneNumberId, fault }) => (fault === null ? [] : [`${phoneNumberId} ${faultWords[fault]}`]));
+    const all = each.length === statuses.length;
     return all
-      ? `None of the ${standings.length} caller numbers may call (${each.join(', ')}): fix one of them with the service`
-      : `${each.length} of the ${standings.length} caller numbers may not call (${each.join(', ')}): fix them with the service, or take them out of from_phone_number_id`;
+      ? `None of the ${statuses.length} caller numbers may call (${each.join(', ')}): fix one of them with the service`
+      : `${each.length} of the ${statuses.length} caller numbers may not call (${each.join(', ')}): fix them with the service, or take them out of from_phone_number_id`;
   }
   const id = first?.phoneNumberId ?? '';
   return first?.fault === 'not_verified'
@@ -178,7 +179,7 @@ export function windowsOf({ perHour, perDay, spreadMs }: CallerLimits): { most: 
 }
 
 /** Calls that a number may begin now, or when it may begin one. */
-export interface CallerRoom {
+export interface CallerCapacity {
   room: number;
   freeAt: number;
   /** How many may go to recipients without a callback, so that callbacks have capacity; if none, when to recheck. */
@@ -187,17 +188,17 @@ export interface CallerRoom {
 }
 
 /** Until when a number places no calls, or callbacks only; null: no wait. */
-export function waitOf(room: CallerRoom | undefined, isPromised: boolean): number | null {
-  if (room?.room === 0) return room.freeAt;
-  return room?.free === 0 && !isPromised ? room.looksAt : null;
+export function waitOf(capacity: CallerCapacity | undefined, hasCallback: boolean): number | null {
+  if (capacity?.room === 0) return capacity.freeAt;
+  return capacity?.free === 0 && !hasCallback ? capacity.looksAt : null;
 }
 
 /** Minimum wait before rechecking reserved capacity. */
-export const leastLookMs = 60_000;
+export const minRecheckMs = 60_000;
 
 /** `calls`: when its calls rang, or may ring at the latest; `callbacks`: due instants that need capacity. In any order. */
-export function roomOf(limits: CallerLimits, calls: readonly number[], now: number, promised: readonly number[] = []): CallerRoom {
-  const found: CallerRoom = { room: Infinity, freeAt: now, free: Infinity, looksAt: Infinity };
+export function capacityOf(limits: CallerLimits, calls: readonly number[], now: number, callbacks: readonly number[] = []): CallerCapacity {
+  const found: CallerCapacity = { room: Infinity, freeAt: now, free: Infinity, looksAt: Infinity };
   for (const { most, ms } of windowsOf(limits)) {
     const within = calls.filter((at) => at > now - ms).sort((a, b) => a - b);
     found.room = Math.min(found.room, Math.max(0, most - within.length));
@@ -206,14 +207,14 @@ export function roomOf(limits: CallerLimits, calls: readonly number[], now: numb
     if (leaving !== undefined) found.freeAt = Math.max(found.freeAt, leaving + ms);
     found.looksAt = Math.min(found.looksAt, (within[0] ?? Infinity) + ms);
   }
-  found.free = Math.max(0, Math.min(keptFor(limits, calls, now, promised), found.room));
-  found.looksAt = Math.max(now + leastLookMs, Math.min(found.looksAt, ...promised.map((due) => Math.max(due, now))));
+  found.free = Math.max(0, Math.min(keptFor(limits, calls, now, callbacks), found.room));
+  found.looksAt = Math.max(now + minRecheckMs, Math.min(found.looksAt, ...callbacks.map((due) => Math.max(due, now))));
   return found;
 }
 
 /** How many calls may begin now and leave capacity for each callback due within their windows. */
-export function keptFor(limits: CallerLimits, calls: readonly number[], now: number, promised: readonly number[]): number {
-  const dues = promised.map((due) => Math.max(due, now)).sort((a, b) => a - b);
+export function keptFor(limits: CallerLimits, calls: readonly number[], now: number, callbacks: readonly number[]): number {
+  const dues = callbacks.map((due) => Math.max(due, now)).sort((a, b) => a - b);
   return Math.min(
     ...windowsOf(limits).flatMap(({ most, ms }) => {
       const within = calls.filter((at) => at > now - ms);

@@ -33,7 +33,7 @@ export interface CallingCalendar {
 }
 
 /** Account rules, which bind every campaign of a database: the strictest wins. Plain JSON. */
-export interface HouseRules {
+export interface AccountRules {
   /** From 1; each change gets a new one. */
   version: number;
   calendar: CallingCalendar;
@@ -152,7 +152,7 @@ export interface CampaignRules extends ValueReading {
   /** From the campaign file. */
   calendar: CallingCalendar;
   /** Account rules, never frozen: read with the campaign each time. Absent: none. */
-  house?: HouseRules;
+  house?: AccountRules;
   /** Law of every place the list may lead to; empty when the campaign file turns it off. */
   law: readonly LegalHours[];
   /** Absent: not in the file. Without a purpose, consent revoked for any purpose blocks the call. */

@@ -32,13 +32,13 @@ const yes = ['yes', 'y', 'true', '1', 'ja', 'oui', 'si', 'sí', 'wahr'];
 const no = ['no', 'n', 'false', '0', 'nein', 'non', 'falsch', 'declined', 'refused', 'denied', 'withdrawn'];
 
 /** Whether a cell says yes; every other word, and an empty cell, does not. */
-export function saysYes(cell: string): boolean {
+export function isYes(cell: string): boolean {
   return yes.includes(cell.trim().toLowerCase());
 }
 
 /** Whether a cell answers a yes/no question. */
-export function saysYesOrNo(cell: string): boolean {
-  return saysYes(cell) || no.includes(cell.trim().toLowerCase());
+export function isYesOrNo(cell: string): boolean {
+  return isYes(cell) || no.includes(cell.trim().toLowerCase());
 }
 
 const consentStems = /consent|opt_?in(?:_|$)|opted_?in|permission|permitted|einwillig|einverst|zustimm|consenso|toestemm|samtyk/;

@@ -1,5 +1,5 @@
 import type { CallerFault } from './caller-choice.ts';
-import type { AdjustableLimit, AdjustableRules, CampaignRules, HouseRules } from './campaign-rules.ts';
+import type { AdjustableLimit, AdjustableRules, CampaignRules, AccountRules } from './campaign-rules.ts';
 import type { ConsentFault } from './consent.ts';
 import type { Disposition } from './disposition.ts';
 import type { BatchState, PostVerdict } from './ledger.ts';
@@ -7,7 +7,7 @@ import type { CampaignState } from './lifecycle.ts';
 import type { Outcome } from './outcome.ts';
 import type { ServiceApi } from './service-api.ts';
 import type { LoggedTerms } from './row-terms.ts';
-import type { EndedPromise, UnclearReason } from './callback-rules.ts';
+import type { CallbackEnd, UnclearReason } from './callback-rules.ts';
 import type { GateReading } from './gates.ts';
 import type { AfterTalk } from './talk-results.ts';
 
@@ -43,7 +43,7 @@ interface Entry {
 }
 
 /** Result of one scheduled run: a new campaign, or why there is none. */
-export interface Firing {
+export interface ScheduledRun {
   scheduleId: string;
   /** The campaign to start. */
   campaignId: string;
@@ -68,7 +68,7 @@ export interface ClockStep {
 }
 
 /** Subject of a notification: the end of a round, or a pause by the campaign itself. */
-export type NoticeFacts = { hook: 'on_completion'; round: number } | { hook: 'on_pause'; round: number; pausedAt: number };
+export type NotificationFacts = { hook: 'on_completion'; round: number } | { hook: 'on_pause'; round: number; pausedAt: number };
 
 /** Data of each event type. Times are epoch ms, service time unless the name says `Real`. */
 export interface EventData {
@@ -91,7 +91,7 @@ export interface EventData {
   /** Limits of the account, or the address of its service. */
   'account.adjusted': { from: Limits & { service?: string }; to: Limits & { service?: string }; by: 'person' };
   /** Account rules, under the scope of all campaigns; null: removed. */
-  'house.changed': { version: number; rules: HouseRules | null };
+  'house.changed': { version: number; rules: AccountRules | null };
   /** In thousandths of the limits. */
   'account.pace': { from: number; to: number };
   'round.started': { round: number };
@@ -149,7 +149,7 @@ export interface EventData {
   'callback.moved': CallbackTimes;
   /** The callback time is unclear; an operator decides. */
   'callback.unclear': { promise: string; reason: UnclearReason };
-  'callback.ended': { promise: string; state: EndedPromise; reason: string | null };
+  'callback.ended': { promise: string; state: CallbackEnd; reason: string | null };
   'attempt.corrected': CallEnd & { from: Disposition | null; by?: 'person' };
   'recipient.deferred': { until: number; reason: string; count: number };
   /** Its recent calls, and how many of them failed. */
@@ -161,10 +161,10 @@ export interface EventData {
   'recipient.retried': { outcome: Outcome | null; by: 'person' };
   'recipient.decided':
     { decision: 'theirs' | 'not_theirs'; conversation: string; by: 'person' } | { decision: 'redial' | 'give_up'; by: 'person' };
-  'hook.delivered': NoticeFacts;
-  'hook.failed': (NoticeFacts | { hook: 'pre_dial' }) & { fault: string; status?: number | null };
-  'schedule.fired': Firing;
-  'schedule.failed': Firing;
+  'hook.delivered': NotificationFacts;
+  'hook.failed': (NotificationFacts | { hook: 'pre_dial' }) & { fault: string; status?: number | null };
+  'schedule.fired': ScheduledRun;
+  'schedule.failed': ScheduledRun;
   'recipient.added': RowHash;
   /** `outcome`: the one that the correction takes back. */
   'recipient.corrected': RowHash & { outcome: Outcome | null; numberChanged: boolean };

@@ -45,12 +45,12 @@ export function campaignWorkflowId(campaignId: string, round: number): string {
 }
 
 /** Workflow id of the end-of-round notification: one per round. */
-export function completionNoticeId(campaignId: string, round: number): string {
+export function completionNotificationId(campaignId: string, round: number): string {
   return `${campaignWorkflowId(campaignId, round)}/notice`;
 }
 
 /** Workflow id of a pause notification: one per round and instant. `pausedAt` is epoch ms, service time. */
-export function pauseNoticeId(campaignId: string, round: number, pausedAt: number): string {
+export function pauseNotificationId(campaignId: string, round: number, pausedAt: number): string {
   return `${campaignWorkflowId(campaignId, round)}/paused/${new Date(pausedAt).toISOString()}`;
 }
 
@@ -60,7 +60,7 @@ export function webhookWorkflowId(webhookId: string): string {
 }
 
 /** Time of a scheduled run, which the Temporal server appends to the workflow id; null: none. */
-export function firingTimeOf(workflowId: string): number | null {
+export function scheduledTimeOf(workflowId: string): number | null {
   const time = /-(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$/.exec(workflowId)?.[1];
   return time === undefined ? null : Date.parse(time);
 }

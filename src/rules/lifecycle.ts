@@ -39,7 +39,7 @@ export const campaignTransitions: Readonly<Record<CampaignState, readonly Campai
 };
 
 /** Reason of a pause by an operator; any other is the campaign's own. */
-export const pausedByPerson = 'paused by a person';
+export const pausedByOperator = 'paused by a person';
 
 /** Why a campaign drains; decides how waiting rows and the campaign end. */
 export const drainReasons = ['cancelled', 'drained', 'campaign_end'] as const;
@@ -65,7 +65,7 @@ export function hasEnded(campaign: { state: CampaignState }): boolean {
 }
 
 /** Recheck interval of a campaign that waits for rows (service time), as an addition's message may be lost. */
-const lookForRowsMs = 6 * 60 * 60_000;
+const rowsRecheckMs = 6 * 60 * 60_000;
 
 /** Until when a campaign whose rows all have an outcome waits for more; null: it does not. */
 export function rowsAwaitedUntil(
@@ -73,7 +73,7 @@ export function rowsAwaitedUntil(
   now: number,
 ): number | null {
   const isOver = state === 'draining' || goal === 'reached' || (rules.endsAt !== null && rules.endsAt <= now);
-  return rules.staysOpen === undefined || isOver ? null : Math.min(now + lookForRowsMs, rules.endsAt ?? Infinity);
+  return rules.staysOpen === undefined || isOver ? null : Math.min(now + rowsRecheckMs, rules.endsAt ?? Infinity);
 }
 
 /** Whether a campaign may begin with an empty list: rows are added later, and no pilot is drawn from them. */

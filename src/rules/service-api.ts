@@ -21,12 +21,12 @@ export function reportsRecipients(api: ServiceApi): boolean {
 }
 
 /** What a pause does to calls queued at the service. */
-export const queuedFates = ['taken_back', 'left_to_ring', 'never_taken_back'] as const;
+export const queuedHandlings = ['taken_back', 'left_to_ring', 'never_taken_back'] as const;
 /** One way to handle queued calls. */
-export type QueuedFate = (typeof queuedFates)[number];
+export type QueuedHandling = (typeof queuedHandlings)[number];
 
 /** What happens to a paused campaign's queued calls; `letQueued`: the operator left them to ring. */
-export function fateOfQueued({ api, letQueued }: { api: ServiceApi; letQueued: boolean }): QueuedFate {
+export function handlingOfQueued({ api, letQueued }: { api: ServiceApi; letQueued: boolean }): QueuedHandling {
   if (!reportsRecipients(api)) return 'never_taken_back';
   return letQueued ? 'left_to_ring' : 'taken_back';
 }

@@ -24,7 +24,7 @@ export interface ResultRule {
 export type AfterTalk = { kind: 'retry'; afterMs: number } | { kind: 'callback' };
 
 /** What asks for another call after a talk: the record, by a rule of the campaign, or an operator's callback. */
-export type Asks = AfterTalk['kind'] | 'person';
+export type NextCallSource = AfterTalk['kind'] | 'person';
 
 /** How values are read from the facts of a record. */
 export interface ValueReading {
@@ -61,16 +61,16 @@ export const resultsBesides = { unruled: 'other', untold: 'none' } as const;
  * Whether a record has one of the values, as text without case and surrounding blanks: `true` equals `"True"`; missing values, lists and
  * objects equal nothing. Without a `reading`, removes a second wrapping, as opt-outs need.
  */
-export function saysSo(facts: Analysis, { source, key, values }: ValueRule, reading: ValueReading = {}): boolean {
-  const said = comparable(plainValueNamed(facts[source], key, reading));
-  return said !== null && values.some((value) => comparable(value) === said);
+export function matchesValue(facts: Analysis, { source, key, values }: ValueRule, reading: ValueReading = {}): boolean {
+  const text = comparable(plainValueNamed(facts[source], key, reading));
+  return text !== null && values.some((value) => comparable(value) === text);
 }
 
 /** Result of a talk by the first matching rule; without one, nothing follows. `lastedMs`: length of the call, 0 if not in the record. */
 export function resultOfTalk(facts: Analysis, lastedMs: number, rules: readonly ResultRule[], reading: ValueReading = {}): TalkResult {
   const found = rules.find(
     ({ value, talkUnderMs }) =>
-      (value === null || saysSo(facts, value, reading)) && (talkUnderMs === null || (lastedMs > 0 && lastedMs < talkUnderMs)),
+      (value === null || matchesValue(facts, value, reading)) && (talkUnderMs === null || (lastedMs > 0 && lastedMs < talkUnderMs)),
   );
   if (found !== undefined) return { result: found.result, next: found.next ?? null };
   const isAnalysed = (facts.collected !== null || facts.evaluation !== null) && !(reading.unwrapOnce && facts.analysed === false);

@@ -40,7 +40,7 @@ export function storable<Value>(value: Value): Value {
 /** Forbidden texts in a JSON value, with their paths. `isExcluded`: names of fields to skip. */
 export function textFaults(
   value: unknown,
-  isJudgedElsewhere: (name: PropertyKey) => boolean = () => false,
+  isExcluded: (name: PropertyKey) => boolean = () => false,
   path: readonly PropertyKey[] = [],
 ): { path: readonly PropertyKey[]; fault: string }[] {
   if (typeof value === 'string') {
@@ -50,9 +50,9 @@ export function textFaults(
   if (typeof value !== 'object' || value === null) return [];
   const items = Array.isArray(value) ? value.entries() : Object.entries(value);
   return [...items].flatMap(([name, inner]: [PropertyKey, unknown]) => {
-    if (isJudgedElsewhere(name)) return [];
+    if (isExcluded(name)) return [];
     const fault = typeof name === 'string' ? textFault(name) : null;
-    return fault === null ? textFaults(inner, isJudgedElsewhere, [...path, name]) : [{ path, fault }];
+    return fault === null ? textFaults(inner, isExcluded, [...path, name]) : [{ path, fault }];
   });
 }
 

@@ -1,7 +1,7 @@
 import { addressOf } from './core/allowed-host.ts';
 import type { FaultRuleInput } from './faults/rule.ts';
 import { createServer } from './server.ts';
-import { tellCall, type CallTruth } from './core/telephony/call-truth.ts';
+import { describeCallTruth, type CallTruth } from './core/telephony/call-truth.ts';
 import { openService } from './persistence/kept-service.ts';
 import { describePortHolder } from './port-holder.ts';
 import { resolveSettings, type SandboxOptions, SandboxStartError } from './core/settings/settings.ts';
@@ -38,7 +38,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     phoneNumbers: [...service.state.numbers.values()],
     calls: (): CallTruth[] => {
       service.scheduler.runDue();
-      return service.state.calls.map((call) => tellCall(settings.seed, call, clock.now()));
+      return service.state.calls.map((call) => describeCallTruth(settings.seed, call, clock.now()));
     },
     conduct: () => service.conduct.report(),
     journal: (since = 0) => service.journal.since(since).entries,

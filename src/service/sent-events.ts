@@ -16,7 +16,7 @@ type SignatureFault = 'missing' | 'malformed' | 'time' | 'wrong';
  * Checks `t=<unix seconds>,v0=<hex>`, an HMAC-SHA256 over `<t>.<body>`, on the raw bytes. Returns when it was signed, or the fault. `now`:
  * the service's clock; a time far ahead of it is rejected too.
  */
-export function judgeSignature(
+export function verifySignature(
   headers: Readonly<Record<string, string | string[] | undefined>>,
   body: Buffer,
   { secrets, now }: { secrets: readonly string[]; now: number },

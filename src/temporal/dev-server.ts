@@ -91,7 +91,7 @@ async function startOnPorts(input: DevServerInput, program: string, lock: Proces
   const chosen = [input.port ?? 0, input.uiPort ?? 0];
   for (let tries = 1; ; tries += 1) {
     const free = await pickFreePorts(2);
-    const [port = 0, uiPort = 0] = chosen.map((wanted, index) => (wanted === 0 ? (free[index] ?? 0) : wanted));
+    const [port = 0, uiPort = 0] = chosen.map((preferred, index) => (preferred === 0 ? (free[index] ?? 0) : preferred));
     try {
       return await startServer({ ...input, port, uiPort, namespace: input.namespace ?? 'default', ui: input.ui ?? true }, program, lock);
     } catch (error) {
@@ -109,13 +109,13 @@ type SettledInput = DevServerInput & Required<Pick<DevServerInput, 'port' | 'uiP
 async function startServer(input: SettledInput, program: string, lock: ProcessLock | null): Promise<DevServer> {
   const address = `127.0.0.1:${input.port}`;
   const args = serverArguments(input);
-  let asked = false;
+  let isStopRequested = false;
   const launch = async (): Promise<ServerProcess> => {
-    asked = false;
+    isStopRequested = false;
     const server = await spawnServer(program, args, input.log ?? (() => {}));
     await waitUntilServing(server, address, input);
     void server.ended.then((how) => {
-      if (!asked) input.onUnexpectedEnd?.(describeEnd(server, how));
+      if (!isStopRequested) input.onUnexpectedEnd?.(describeEnd(server, how));
     });
     return server;
   };
@@ -128,16 +128,16 @@ async function startServer(input: SettledInput, program: string, lock: ProcessLo
       return server.pid;
     },
     stop: async () => {
-      asked = true;
+      isStopRequested = true;
       await server.stop();
       lock?.release();
     },
     kill: () => {
-      asked = true;
+      isStopRequested = true;
       server.kill();
     },
     restart: async () => {
-      asked = true;
+      isStopRequested = true;
       await server.stop();
       server = await launch();
     },

@@ -28,14 +28,14 @@ const starting: Readiness = { temporal: 'starting', database: 'starting', worker
 /** Answers `/healthz`, and `/readyz` with 200 only while Temporal, database and worker work. Throws when the port is taken. */
 export async function startHealthServer({ host, port }: ListenAddress): Promise<HealthServer> {
   let watched: Watched | null = null;
-  let looking: Promise<Readiness> | null = null;
+  let pendingCheck: Promise<Readiness> | null = null;
   /** Shares one check among concurrent requests. */
-  const look = (): Promise<Readiness> => {
+  const checkReadiness = (): Promise<Readiness> => {
     if (watched === null) return Promise.resolve(starting);
-    looking ??= readReadiness(watched).finally(() => {
-      looking = null;
+    pendingCheck ??= readReadiness(watched).finally(() => {
+      pendingCheck = null;
     });
-    return looking;
+    return pendingCheck;
   };
   const server = createServer((request, response) => {
     const [path = ''] = (request.url ?? '').split('?');
@@ -45,7 +45,7 @@ export async function startHealthServer({ host, port }: ListenAddress): Promise<
       return answer(response, 405, { error: 'Ask with GET or HEAD.' });
     }
     if (path === '/healthz') return answer(response, 200, { healthy: true });
-    void look().then((parts) => {
+    void checkReadiness().then((parts) => {
       const ready = Object.values(parts).every((word) => good.includes(word));
       answer(response, ready ? 200 : 503, { ready, ...parts });
     });

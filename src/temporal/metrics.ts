@@ -119,7 +119,7 @@ export function showFigures({ meter, store, serviceClock, logger }: MetricsInput
     undefined,
     `Whether the database cannot be used, by cause: 1 or 0. standby: ${standbyText}. other: the log of the worker names it.`,
   );
-  const tell = (error?: unknown): void => {
+  const showFault = (error?: unknown): void => {
     for (const cause of ['standby', 'other'])
       fault.set(error !== undefined && (cause === 'standby') === error instanceof StandbyError ? 1 : 0, { cause });
   };
@@ -135,14 +135,14 @@ export function showFigures({ meter, store, serviceClock, logger }: MetricsInput
     showWebhooks(await listWithWaiting(store.db), now);
     lastAt = now;
     readAt.set(Date.now() / 1000);
-    tell();
+    showFault();
   };
   const stopping = new AbortController();
   const work = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const begunAt = performance.now();
       await read().catch((error: unknown) => {
-        tell(error);
+        showFault(error);
         const { name, code = '' } = error as { name?: string; code?: string };
         logger.warn({ error: `${name ?? 'error'} ${code}`.trim() }, 'the figures for the metrics could not be read');
       });

@@ -34,9 +34,9 @@ export async function deliverNow(start: WebhookStart, webhookId: string): Promis
   });
 }
 
-const lookEveryMs = 15_000;
+const checkIntervalMs = 15_000;
 /** Every 40th check restarts all, in case Temporal has lost some; running ones are unaffected. */
-const looksUntilAll = 40;
+const checksUntilRestart = 40;
 
 /** Starts missing deliveries, now and periodically, since Temporal may have been away. `stop` ends the checks. */
 export function keepWebhooksRunning(start: WebhookStart & { store: Store; logger: Logger }): {
@@ -44,10 +44,10 @@ export function keepWebhooksRunning(start: WebhookStart & { store: Store; logger
 } {
   const { store, client, logger } = start;
   const started = new Set<string>();
-  let looks = 0;
-  const look = async (): Promise<void> => {
-    looks += 1;
-    if (looks % looksUntilAll === 0) started.clear();
+  let checkCount = 0;
+  const startMissing = async (): Promise<void> => {
+    checkCount += 1;
+    if (checkCount % checksUntilRestart === 0) started.clear();
     for (const { webhookId, state, sinceReal } of await listWebhooks(store.db)) {
       const key = `${webhookId} ${sinceReal}`;
       if (started.has(key) || !deliveringStates.some((delivering) => delivering === state)) continue;
@@ -56,18 +56,18 @@ export function keepWebhooksRunning(start: WebhookStart & { store: Store; logger
       started.add(key);
     }
   };
-  let looking = Promise.resolve();
-  const lookSafely = (): void => {
-    looking = looking.then(look).catch((error: unknown) => {
+  let pending = Promise.resolve();
+  const startMissingSafely = (): void => {
+    pending = pending.then(startMissing).catch((error: unknown) => {
       logger.warn({ err: error }, 'webhooks could not be looked after; it is tried again');
     });
   };
-  lookSafely();
-  const timer = setInterval(lookSafely, lookEveryMs);
+  startMissingSafely();
+  const timer = setInterval(startMissingSafely, checkIntervalMs);
   return {
     stop: async () => {
       clearInterval(timer);
-      await looking;
+      await pending;
     },
   };
 }

@@ -31,15 +31,15 @@ interface BundleOptions {
 /** Takes about a second. Throws WorkflowBundleError naming what is not deterministic. */
 export async function bundleWorkflows({ workflowsPath = ownWorkflows, isTraced = false }: BundleOptions = {}): Promise<{ code: string }> {
   // Only the bundler's logger receives failure details.
-  const said: string[] = [];
-  const logger = new DefaultLogger('ERROR', ({ message }) => void said.push(message));
+  const messages: string[] = [];
+  const logger = new DefaultLogger('ERROR', ({ message }) => void messages.push(message));
   try {
     const workflowInterceptorModules = isTraced ? [createRequire(import.meta.url).resolve(makeSpans)] : [];
     const { code } = await bundleWorkflowCode({ workflowsPath, logger, workflowInterceptorModules });
     return { code };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const details = [reason, ...said].map((text) => text.trim()).join('\n');
+    const details = [reason, ...messages].map((text) => text.trim()).join('\n');
     throw new WorkflowBundleError(
       `The workflows in ${workflowsPath} cannot be bundled. Workflow code must be deterministic: no Node built-ins, no activities' code, no clocks.\n${details}`,
       { cause: error },

@@ -1,8 +1,8 @@
 import type { CampaignEvent } from '../ledger/events.ts';
-import { readJudgedRules, textOf, type JudgedRules, type Limits } from './judged-rules.ts';
+import { readAuditedRules, textOf, type AuditedRules, type Limits } from './judged-rules.ts';
 import { minuteMs } from './local-time.ts';
-import { NumberBook, type Callback, type PlacedCall } from './number-book.ts';
-import { RowBook } from './row-book.ts';
+import { NumberState, type Callback, type PlacedCall } from './number-book.ts';
+import { RowHashes } from './row-book.ts';
 
 /** A log line as read: its data may have any form. */
 export type LoggedEvent = Omit<CampaignEvent, 'data'> & { data?: Record<string, unknown> };
@@ -109,7 +109,7 @@ export interface PendingOutcome {
 
 export class Campaign {
   readonly campaignId: string;
-  rules: JudgedRules;
+  rules: AuditedRules;
   /** For comparison with the tables. */
   readonly loggedRules: object;
   /** Its service has look-ups and reports: any API but the contract. */
@@ -120,9 +120,9 @@ export class Campaign {
   /** 1, except for a test call, which keeps its row number of the list. */
   readonly firstRow: number;
   rejected: number;
-  readonly rowBook = new RowBook();
+  readonly rowBook = new RowHashes();
   /** Hashes of the rows' visible cells; empty if the log began without them. */
-  readonly cellBook = new RowBook();
+  readonly cellBook = new RowHashes();
   state = 'draft';
   lastAt: number;
   /** Service ms per real ms, the maximum over its requests. */
@@ -164,7 +164,7 @@ export class Campaign {
     this.campaignId = campaignId;
     this.lastAt = at;
     this.loggedRules = loggedRules;
-    this.rules = readJudgedRules(loggedRules);
+    this.rules = readAuditedRules(loggedRules);
     this.limits = this.rules.pacing;
     this.looksUp = (textOf(data['api']) ?? 'contract') !== 'contract';
     this.fileHash = textOf(data['hash']);
@@ -213,9 +213,9 @@ export class Campaign {
   }
 }
 
-export class Book {
+export class AuditState {
   readonly campaigns = new Map<string, Campaign>();
-  readonly numbers = new NumberBook();
+  readonly numbers = new NumberState();
   /** Batches by the service's ids. */
   readonly serviceBatches = new Map<string, string>();
   /** Opt-outs in calls by number, until the number is on the do-not-call list. */

@@ -96,9 +96,9 @@ export const effects: { readonly [Type in Exclude<EventType, Silent>]: (line: Li
   'callback.promised': (line) => {
     const { campaign, book, recipientId, promiseId, times, calls } = line;
     const number = calls.findLast(({ call }) => call !== null)?.call?.number ?? null;
-    const promise: Callback = { recipientId, dueAt: 0, until: 0, ended: null, ...times };
-    campaign.promises.set(promiseId, promise);
-    if (number !== null) book.numbers.promises.set(number, promise);
+    const callback: Callback = { recipientId, dueAt: 0, until: 0, ended: null, ...times };
+    campaign.promises.set(promiseId, callback);
+    if (number !== null) book.numbers.promises.set(number, callback);
     if (line.data['by'] === 'person') {
       // Counts as if their records had requested it.
       for (const attempt of calls) if (attempt.disposition === 'answered') attempt.asks ??= 'person';

@@ -1,6 +1,6 @@
-import { Book, Campaign, rowOf, type CallFacts, type EventType, type LoggedEvent, type PendingOutcome } from './book.ts';
+import { AuditState, Campaign, rowOf, type CallFacts, type EventType, type LoggedEvent, type PendingOutcome } from './book.ts';
 import { effects } from './effects.ts';
-import { numberOf, readJudgedHouse } from './judged-rules.ts';
+import { numberOf, readAuditedAccountRules } from './judged-rules.ts';
 import { logRules, type LogRule, type LogViolation } from './log-rules.ts';
 import { Line } from './line.ts';
 import { sentencesOf, type Finding, type Rule } from './rules/rule.ts';
@@ -25,7 +25,7 @@ const checksOfOutcomes = rules.flatMap(([name, { onOutcome }]) => (onOutcome ===
 const foreign: ReadonlySet<EventType> = new Set(['schedule.fired', 'schedule.failed', 'webhook.changed']);
 
 /** Folds the log into state, line by line. Shares no rule with the code that dials. */
-export class LogAudit extends Book {
+export class LogAudit extends AuditState {
   /** Violations that later facts may explain, and how far each breaks its rule. */
   readonly explicable: { violation: LogViolation; campaign: Campaign; excess: number }[] = [];
   readonly #violations: LogViolation[] = [];
@@ -42,7 +42,7 @@ export class LogAudit extends Book {
     if (type === 'suppression.added') return this.#suppress(data);
     if (type === 'suppression.removed') return this.numbers.allow(String(data['e164']), String(data['scope']));
     if (type === 'house.changed') {
-      this.numbers.house = readJudgedHouse(data['rules']);
+      this.numbers.house = readAuditedAccountRules(data['rules']);
       this.numbers.houseVersion = Number(data['version']);
       return;
     }
@@ -156,7 +156,7 @@ function noteTime(line: Line): void {
   campaign.lastAt = isReversed || event.type.startsWith('clock.') ? event.at : Math.max(campaign.lastAt, event.at);
 }
 
-function noteFall({ falls }: Book, byMs: number): void {
+function noteFall({ falls }: AuditState, byMs: number): void {
   falls.count += 1;
   falls.mostMs = Math.max(falls.mostMs, byMs);
 }
@@ -175,8 +175,8 @@ function outcomeOf({ campaign, event, outcome, recipientId }: Line): PendingOutc
 function takePending({ campaign, event, data }: Line, rowId: string): { outcome: PendingOutcome; brought: boolean } | null {
   const outcome = campaign.pending.get(rowId);
   const brought = outcome?.event.at === event.at && bringsOutcome.includes(event.type);
-  const asksNothing = event.type === 'attempt.result' && data['asks'] === undefined;
-  if (!brought && campaign.outcomes.has(rowId) && mayFollow.includes(event.type) && !asksNothing) campaign.moved.add(rowId);
+  const isFinalResult = event.type === 'attempt.result' && data['asks'] === undefined;
+  if (!brought && campaign.outcomes.has(rowId) && mayFollow.includes(event.type) && !isFinalResult) campaign.moved.add(rowId);
   if (outcome === undefined) return null;
   campaign.pending.delete(rowId);
   return { outcome, brought };

@@ -28,31 +28,31 @@ type Delays = readonly (number | 'next_day')[] | 'never';
 const noCalendar: Calendar = { hours: null, closedOn: [] };
 const noLaw: Law = { ...noCalendar, eves: { dates: [], windows: [] }, country: '', region: null, from: null, until: null, caps: [] };
 
-export interface SaidRule {
+export interface ValueRule {
   source: string;
   key: string;
   values: readonly unknown[];
 }
 
-export interface JudgedResult {
+export interface AuditedResult {
   result: string;
-  value: SaidRule | null;
+  value: ValueRule | null;
   talkUnderMs: number | null;
   next?: { kind: string; afterMs?: number };
   goal?: boolean;
 }
 
 /** `spreadMs`: minimum between two calls of one number. */
-interface JudgedCallerLimits {
+interface AuditedCallerLimits {
   perHour: number | null;
   perDay: number | null;
   spreadMs?: number;
 }
 
 /** Defaults: no limits. Durations are ms of service time. */
-const untold = {
+const defaultRules = {
   agentId: '',
-  callers: { limits: null as JudgedCallerLimits | null },
+  callers: { limits: null as AuditedCallerLimits | null },
   calendar: noCalendar,
   law: [] as readonly Law[],
   startsAt: null as number | null,
@@ -71,9 +71,9 @@ const untold = {
   purpose: null as string | null,
   /** Every row needs a consent, no older than this. */
   consent: null as { maxAgeMs: number | null } | null,
-  optOut: [] as readonly SaidRule[],
+  optOut: [] as readonly ValueRule[],
   /** The first that matches a talk names its result. */
-  results: [] as readonly JudgedResult[],
+  results: [] as readonly AuditedResult[],
   /** True: stored values count as they are. Campaigns begun before unwrap them once more. */
   unwrapOnce: false,
   pilot: null as { next: string } | null,
@@ -86,38 +86,38 @@ const untold = {
 };
 
 /** Account rules, which apply to every campaign besides its own. */
-export type JudgedHouse = typeof ofNoHouse;
-const ofNoHouse = {
+export type AuditedAccountRules = typeof defaultAccountRules;
+const defaultAccountRules = {
   version: 0,
   calendar: noCalendar,
   caps: [] as readonly Cap[],
-  callerLimits: null as JudgedCallerLimits | null,
+  callerLimits: null as AuditedCallerLimits | null,
   requires: { consent: false, optOut: false },
 };
 
 /** Null: no rules. */
-export function readJudgedHouse(told: unknown): JudgedHouse | null {
-  return typeof told === 'object' && told !== null ? readAs(ofNoHouse, told) : null;
+export function readAuditedAccountRules(logged: unknown): AuditedAccountRules | null {
+  return typeof logged === 'object' && logged !== null ? readAs(defaultAccountRules, logged) : null;
 }
 
 /** Named as in the import. */
-export type JudgedRules = typeof untold;
-export type Limits = JudgedRules['pacing'];
+export type AuditedRules = typeof defaultRules;
+export type Limits = AuditedRules['pacing'];
 
 /** Missing rules get their default. */
-export function readJudgedRules(told: object): JudgedRules {
-  const rules = readAs(untold, told);
+export function readAuditedRules(logged: object): AuditedRules {
+  const rules = readAs(defaultRules, logged);
   return { ...rules, law: rules.law.map((law) => readAs(noLaw, law)) };
 }
 
-function readAs<Value>(kept: Value, told: unknown): Value {
-  if (kept === null) return (told ?? null) as Value;
-  if (typeof kept !== 'object') return (typeof told === typeof kept ? told : kept) as Value;
-  if (typeof told !== 'object' || told === null || Array.isArray(told) !== Array.isArray(kept)) return kept;
+function readAs<Value>(kept: Value, logged: unknown): Value {
+  if (kept === null) return (logged ?? null) as Value;
+  if (typeof kept !== 'object') return (typeof logged === typeof kept ? logged : kept) as Value;
+  if (typeof logged !== 'object' || logged === null || Array.isArray(logged) !== Array.isArray(kept)) return kept;
   const keys = Object.keys(kept);
-  if (keys.length === 0) return told as Value;
-  const [parts, toldParts] = [kept as Record<string, unknown>, told as Record<string, unknown>];
-  return Object.fromEntries(keys.map((key) => [key, readAs(parts[key], toldParts[key])])) as Value;
+  if (keys.length === 0) return logged as Value;
+  const [parts, loggedParts] = [kept as Record<string, unknown>, logged as Record<string, unknown>];
+  return Object.fromEntries(keys.map((key) => [key, readAs(parts[key], loggedParts[key])])) as Value;
 }
 
 export function numberOf(value: unknown): number | null {

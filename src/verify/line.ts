@@ -3,7 +3,7 @@ import {
   rowOf,
   type Attempt,
   type Batch,
-  type Book,
+  type AuditState,
   type CallFacts,
   type Campaign,
   type EventType,
@@ -14,7 +14,7 @@ import type { Callback } from './number-book.ts';
 
 /** A log line and what it refers to, by the current state. */
 export class Line {
-  readonly book: Book;
+  readonly book: AuditState;
   readonly campaign: Campaign;
   readonly event: LoggedEvent;
   readonly data: Record<string, unknown>;
@@ -25,7 +25,7 @@ export class Line {
   readonly attempt: Attempt | undefined;
   readonly batch: Batch | undefined;
 
-  constructor(book: Book, campaign: Campaign, event: LoggedEvent, facts: CallFacts | undefined) {
+  constructor(book: AuditState, campaign: Campaign, event: LoggedEvent, facts: CallFacts | undefined) {
     const { type, attemptId = '', recipientId = '', batchId, data = {} } = event;
     const names = type.startsWith('attempt.') && type !== 'attempt.planned';
     this.book = book;

@@ -2,7 +2,7 @@ import type { Queries } from '../ledger/tx.ts';
 import { LogAudit } from './fold.ts';
 import { logRules, type LogRule, type LogViolation } from './log-rules.ts';
 import { ServiceAudit, type ServiceList } from './service.ts';
-import { judgeTables } from './tables.ts';
+import { auditTables } from './tables.ts';
 import * as stored from './reader.ts';
 
 export interface LogReport {
@@ -23,7 +23,7 @@ export interface VerifyOptions {
 }
 
 /** Most rereads of a log that grows during the audit. */
-const mostLooks = 5;
+const maxRereads = 5;
 
 /**
  * Audits a database's event log, then its tables against it. Reads all campaigns, as do-not-call entries and open calls span them;
@@ -36,13 +36,13 @@ export async function verifyLog(
 ): Promise<LogReport> {
   const audit = new LogAudit(await stored.meta(db, 'row_key'), await stored.meta(db, 'ledger_id'));
   let read = await follow(db, audit, 0, onProgress);
-  let differences = await judgeTables(db, audit);
-  for (let looks = 0; differences.length > 0 && looks < mostLooks; looks += 1) {
+  let differences = await auditTables(db, audit);
+  for (let rereads = 0; differences.length > 0 && rereads < maxRereads; rereads += 1) {
     // New log lines may explain what the tables had first.
     const end = await stored.lastSeq(db);
     if (end === read) break;
     read = await follow(db, audit, read, onProgress);
-    differences = await judgeTables(db, audit, differences);
+    differences = await auditTables(db, audit, differences);
   }
   const { violations, events, calls, campaigns } = audit.finish();
   const notes = notesOf(audit);
@@ -59,13 +59,13 @@ export async function verifyLog(
   const all = violations.filter((violation) => !excused.has(violation));
   for (const { rule, campaignId, what } of [...differences, ...reported.differences])
     all.push({ rule, campaignId, seq: null, at: null, what });
-  const told = all.filter((violation) => campaignId === null || violation.campaignId === campaignId);
+  const reportedViolations = all.filter((violation) => campaignId === null || violation.campaignId === campaignId);
   const rules = (Object.keys(logRules) as LogRule[]).map((rule) => ({
     rule,
     promise: logRules[rule].promise,
-    violations: told.filter((violation) => violation.rule === rule),
+    violations: reportedViolations.filter((violation) => violation.rule === rule),
   }));
-  return { ok: told.length === 0, events, calls, campaigns, rules, notes };
+  return { ok: reportedViolations.length === 0, events, calls, campaigns, rules, notes };
 }
 
 /** Returns the number of the last event. */

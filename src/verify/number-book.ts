@@ -1,4 +1,4 @@
-import type { JudgedHouse } from './judged-rules.ts';
+import type { AuditedAccountRules } from './judged-rules.ts';
 
 export interface Callback {
   recipientId: string;
@@ -27,9 +27,9 @@ const all = 'account';
 const ofPurpose = 'purpose:';
 
 /** Over all campaigns: calls, do-not-call entries, and the open call. */
-export class NumberBook {
+export class NumberState {
   /** As last logged. */
-  house: JudgedHouse | null = null;
+  house: AuditedAccountRules | null = null;
   houseVersion = 0;
   readonly #zones = new Map<string, readonly string[]>();
   /** Expiry, by scope and number. */

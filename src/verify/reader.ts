@@ -177,7 +177,7 @@ export async function entries(db: Queries, numbers: readonly string[]): Promise<
 }
 
 /** Version 0: there never were any. */
-export async function house(db: Queries): Promise<{ version: number; rules: string | null }> {
+export async function accountRules(db: Queries): Promise<{ version: number; rules: string | null }> {
   const last = db.selectFrom('house_rules').select(['version', 'rules']).orderBy('version', 'desc').limit(1);
   return (await last.executeTakeFirst()) ?? { version: 0, rules: null };
 }

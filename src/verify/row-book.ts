@@ -15,13 +15,13 @@ const hashBytes = 8;
 
 /** Recomputes the keyed hash of a row that its import wrote. */
 export function hashRow(key: string, recipientId: string, facts: RowFacts, version: number): string {
-  const said = Object.entries(facts).filter(([, value]) => value != null);
+  const presentFacts = Object.entries(facts).filter(([, value]) => value != null);
   // Version 1 hashed only the first facts; a row with more was changed.
-  const more = said.filter(([name]) => !firstFacts.includes(name));
+  const more = presentFacts.filter(([name]) => !firstFacts.includes(name));
   const text =
     version === 1
       ? JSON.stringify([recipientId, ...firstFacts.map((name) => facts[name] ?? null), ...more])
-      : `${recipientId}\n${JSON.stringify(Object.fromEntries(said.toSorted(([one], [other]) => (one < other ? -1 : 1))))}`;
+      : `${recipientId}\n${JSON.stringify(Object.fromEntries(presentFacts.toSorted(([one], [other]) => (one < other ? -1 : 1))))}`;
   return createHmac('sha256', key).update(text).digest().subarray(0, hashBytes).toString('base64url');
 }
 
@@ -32,7 +32,7 @@ export function hashCells(key: string, recipientId: string, shown: { cells: stri
 }
 
 /** Eight bytes per row of the list, plus added and corrected rows. */
-export class RowBook {
+export class RowHashes {
   readonly #parts: { from: number; hashes: Buffer; version: number }[] = [];
   readonly #changed = new Map<number, LoggedHash | undefined>();
 

@@ -1,5 +1,5 @@
 import type { Queries } from '../ledger/tx.ts';
-import { rowOf, type Attempt, type Book } from './book.ts';
+import { rowOf, type Attempt, type AuditState } from './book.ts';
 import type { Difference, LogRule } from './log-rules.ts';
 import { chunksOf, grouped } from './reader.ts';
 import * as stored from './reader.ts';
@@ -61,9 +61,9 @@ export class ServiceAudit {
   readonly differences: Omit<Difference, 'table' | 'id'>[] = [];
   readonly notes: string[] = [];
   readonly #db: Queries;
-  readonly #book: Book;
+  readonly #book: AuditState;
 
-  constructor(db: Queries, book: Book) {
+  constructor(db: Queries, book: AuditState) {
     this.#db = db;
     this.#book = book;
   }
@@ -149,8 +149,8 @@ export class ServiceAudit {
         this.#differ(campaignId, 'service_differs', `the service has batch ${id} from a request for ${title} that is not in the log`);
         continue;
       }
-      const asked = `the service was asked to call again whom batch ${batchId} had not reached (retry_count ${retries})`;
-      if (retries !== null && retries > 0) this.#differ(campaignId, 'service_repeats', asked);
+      const what = `the service was asked to call again whom batch ${batchId} had not reached (retry_count ${retries})`;
+      if (retries !== null && retries > 0) this.#differ(campaignId, 'service_repeats', what);
       const batch = this.#book.campaigns.get(campaignId)?.batches.get(batchId);
       // Begun after the log was read.
       if (batch === undefined || batch.serviceId === id) continue;

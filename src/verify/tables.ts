@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Queries } from '../ledger/tx.ts';
-import type { Book, Campaign } from './book.ts';
-import { readJudgedHouse } from './judged-rules.ts';
+import type { AuditState, Campaign } from './book.ts';
+import { readAuditedAccountRules } from './judged-rules.ts';
 import { logRules, type Difference, type LogRule } from './log-rules.ts';
 import { chunksOf } from './reader.ts';
 import * as stored from './reader.ts';
@@ -33,17 +33,17 @@ const paged: {
 };
 
 /** `again`: only what differed before. */
-export async function judgeTables(db: Queries, book: Book, again: readonly Difference[] | null = null): Promise<Difference[]> {
+export async function auditTables(db: Queries, state: AuditState, again: readonly Difference[] | null = null): Promise<Difference[]> {
   const of = (table: Difference['table']): readonly string[] | null =>
     again === null ? null : [...new Set(again.filter((one) => one.table === table).map(({ id }) => id))];
   return [
-    ...(await judgeCampaigns(db, book, of('campaigns'))),
-    ...(await judgeTable('recipients', db, book, of('recipients'))),
-    ...(await judgeTable('attempts', db, book, of('attempts'))),
-    ...(await judgeTable('batches', db, book, of('batches'))),
-    ...(again === null || of('conversations')?.length !== 0 ? await judgeStrays(db) : []),
-    ...(await judgeEntries(db, book, of('suppressions'))),
-    ...(await judgeHouse(db, book)),
+    ...(await auditCampaigns(db, state, of('campaigns'))),
+    ...(await auditTable('recipients', db, state, of('recipients'))),
+    ...(await auditTable('attempts', db, state, of('attempts'))),
+    ...(await auditTable('batches', db, state, of('batches'))),
+    ...(again === null || of('conversations')?.length !== 0 ? await auditStrays(db) : []),
+    ...(await auditEntries(db, state, of('suppressions'))),
+    ...(await auditAccountRules(db, state)),
   ];
 }
 
@@ -57,53 +57,53 @@ function differencesOf(table: Table, compared: Compared, row: Rows[Table] | unde
   });
 }
 
-async function judgeCampaigns(db: Queries, book: Book, ids: readonly string[] | null): Promise<Difference[]> {
+async function auditCampaigns(db: Queries, state: AuditState, ids: readonly string[] | null): Promise<Difference[]> {
   const differences: Difference[] = [];
   const rows = new Map((await stored.campaigns(db)).map((row) => [row.campaign_id, row]));
-  for (const id of ids ?? new Set([...rows.keys(), ...book.campaigns.keys()])) {
-    const campaign = book.campaigns.get(id);
+  for (const id of ids ?? new Set([...rows.keys(), ...state.campaigns.keys()])) {
+    const campaign = state.campaigns.get(id);
     const row = rows.get(id);
     if (campaign === undefined) {
       const what = `campaign ${id} is ${row === undefined ? 'not in the tables' : 'in the tables, and not in the log'}`;
       differences.push({ table: 'campaigns', id, campaignId: id, rule: 'campaign_differs', what });
       continue;
     }
-    const compared = { book, campaign, id, attempt: undefined };
+    const compared = { book: state, campaign, id, attempt: undefined };
     const figures = await stored.figures(db, id);
     differences.push(...differencesOf('campaigns', compared, row && { ...row, figures }));
   }
   return differences;
 }
 
-async function judgeTable(table: Paged, db: Queries, book: Book, ids: readonly string[] | null): Promise<Difference[]> {
+async function auditTable(table: Paged, db: Queries, state: AuditState, ids: readonly string[] | null): Promise<Difference[]> {
   const { known } = paged[table];
   const read: (scope: stored.Scope) => Promise<Rows[Paged][]> = (scope) => paged[table].read(db, scope);
   const differences: Difference[] = [];
   const counts = new Map<string, number>();
-  const look = (campaignId: string, id: string, row: Rows[Paged] | undefined): void => {
+  const auditRow = (campaignId: string, id: string, row: Rows[Paged] | undefined): void => {
     counts.set(campaignId, (counts.get(campaignId) ?? 0) + 1);
-    const campaign = book.campaigns.get(campaignId);
+    const campaign = state.campaigns.get(campaignId);
     // A campaign missing in the log is reported once.
     if (campaign === undefined) return;
     const attempt = table === 'attempts' ? campaign.find(id) : undefined;
-    differences.push(...differencesOf(table, { book, campaign, id, attempt }, row));
+    differences.push(...differencesOf(table, { book: state, campaign, id, attempt }, row));
   };
-  const judgeIds = async (some: readonly string[], campaignIdOf: (id: string) => string): Promise<void> => {
+  const auditIds = async (some: readonly string[], campaignIdOf: (id: string) => string): Promise<void> => {
     for await (const { ids: part, rows } of stored.partsOf(some, read)) {
       const byId = new Map(rows.map((row) => [row.id, row]));
-      for (const id of part ?? []) look(byId.get(id)?.campaign_id ?? campaignIdOf(id), id, byId.get(id));
+      for (const id of part ?? []) auditRow(byId.get(id)?.campaign_id ?? campaignIdOf(id), id, byId.get(id));
     }
   };
   if (ids !== null) {
-    await judgeIds(ids, (id) => id.slice(0, id.indexOf('/')));
+    await auditIds(ids, (id) => id.slice(0, id.indexOf('/')));
     return differences;
   }
-  for await (const { rows } of stored.partsOf(null, read)) for (const row of rows) look(row.campaign_id, row.id, row);
-  for (const [campaignId, campaign] of book.campaigns) {
+  for await (const { rows } of stored.partsOf(null, read)) for (const row of rows) auditRow(row.campaign_id, row.id, row);
+  for (const [campaignId, campaign] of state.campaigns) {
     const inLog = [...known(campaign)];
     if (inLog.length <= (counts.get(campaignId) ?? 0)) continue;
     const named = new Set(differences.map(({ id }) => id));
-    await judgeIds(
+    await auditIds(
       inLog.filter((id) => !named.has(id)),
       () => campaignId,
     );
@@ -112,7 +112,7 @@ async function judgeTable(table: Paged, db: Queries, book: Book, ids: readonly s
 }
 
 /** Results and report would show these records as the call's own. */
-async function judgeStrays(db: Queries): Promise<Difference[]> {
+async function auditStrays(db: Queries): Promise<Difference[]> {
   return (await stored.strays(db)).map(({ conversationId, attemptId }) => ({
     table: 'conversations',
     id: conversationId,
@@ -123,22 +123,22 @@ async function judgeStrays(db: Queries): Promise<Difference[]> {
 }
 
 /** Only the current version is compared; earlier ones are only in the log. */
-async function judgeHouse(db: Queries, { numbers }: Book): Promise<Difference[]> {
-  const held = await stored.house(db);
-  const rules = readJudgedHouse(held.rules === null ? null : JSON.parse(held.rules));
+async function auditAccountRules(db: Queries, { numbers }: AuditState): Promise<Difference[]> {
+  const held = await stored.accountRules(db);
+  const rules = readAuditedAccountRules(held.rules === null ? null : JSON.parse(held.rules));
   if (held.version === numbers.houseVersion && isDeepStrictEqual(rules, numbers.house)) return [];
   const what = `version ${held.version} of the house rules is stored, and the log has version ${numbers.houseVersion}, or other rules`;
   return [{ table: 'house_rules', id: String(held.version), campaignId: 'account', rule: 'house_differs', what }];
 }
 
-async function judgeEntries(db: Queries, { numbers }: Book, ids: readonly string[] | null): Promise<Difference[]> {
+async function auditEntries(db: Queries, { numbers }: AuditState, ids: readonly string[] | null): Promise<Difference[]> {
   const differences: Difference[] = [];
   if (ids?.length === 0) return differences;
   const differ = (scope: string, number: string, what: string): void => {
     const id = `${scope} ${number}`;
     if (ids?.includes(id) === false) return;
-    const told = `${what} the do-not-call list of ${scope}`;
-    differences.push({ table: 'suppressions', id, campaignId: scope, rule: 'list_differs', what: told });
+    const sentence = `${what} the do-not-call list of ${scope}`;
+    differences.push({ table: 'suppressions', id, campaignId: scope, rule: 'list_differs', what: sentence });
   };
   for await (const chunk of chunksOf(numbers.entries())) {
     const entries = await stored.entries(

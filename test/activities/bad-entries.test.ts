@@ -6,7 +6,7 @@ import { dialects } from '../ledger/test-stores.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { startWorld, type ClockWorld } from './clock-world.ts';
 
-/** Nested deeper than a stack is high. */
+/** Deeper than the stack allows. */
 const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
 
 const badEntries: [string, string][] = [
@@ -57,7 +57,7 @@ test.for(dialects.flatMap((dialect) => badEntries.map(([name, entry]) => ({ dial
     const attempts = await store.db.selectFrom('attempts').select(['state', 'disposition']).execute();
     expect(attempts).toEqual(Array.from({ length: 4 }, () => ({ state: 'settled', disposition: 'answered' })));
     const stored = await store.db.selectFrom('conversations').select('conversation_id').execute();
-    // Nobody knows whose it is, so it is kept.
+    // The owner is unknown, so it is stored.
     expect(stored).toHaveLength(5);
     for (const { conversation_id: id } of stored) expect(id).toMatch(/^(unreadable:[0-9a-f]{64}|conv_\w+)$/);
   },

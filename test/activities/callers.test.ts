@@ -16,7 +16,7 @@ import { campaignId, connectClient, everybody, keepLog, Steps } from './steps.ts
 
 const mostMinutes = 600;
 
-/** Both clocks are in the test's hand: a minute passes between two looks. */
+/** The test moves both clocks; a minute passes between two checks. */
 class CallerRun extends Steps {
   readonly sandbox: TestSandbox;
   readonly log: () => string;
@@ -36,7 +36,6 @@ class CallerRun extends Steps {
     return this.sandbox.request('POST', `/_sandbox/numbers/${phoneNumberId}/${verified ? 'verify' : 'unverify'}`);
   }
 
-  /** Sends until there is nothing to send, passes a minute and collects. */
   async minute(): Promise<'done' | 'goes on'> {
     this.#verified ||= (await this.activities.checkCallers({ campaignId })).ok;
     for (let planned = this.#verified; planned;) {
@@ -102,7 +101,7 @@ async function toldOf({ store }: CallerRun) {
   });
 }
 
-/** Caller numbers by the service's records, from the nth call on. */
+/** Caller numbers in the service's records, from the nth call on. */
 async function callersOf({ sandbox }: CallerRun, from: number): Promise<Set<string>> {
   const callers = new Set<string>();
   for (const { conversationId } of sandbox.calls().slice(from)) {
@@ -142,7 +141,6 @@ test('one of three numbers loses its verification on the way: it is taken out, a
   expect(await callersOf(run, before)).toEqual(new Set(['pn_main', 'pn_unverified']));
   expect((await run.campaign()).state).toBe('completed');
   await run.expectSound();
-  // Who was called in vain was called again from another number.
   const outcomes = await run.store.db.selectFrom('recipients').select('outcome').distinct().execute();
   expect(outcomes.map(({ outcome }) => outcome).filter((outcome) => outcome !== 'opted_out')).toEqual(['completed']);
 });
@@ -189,7 +187,7 @@ test('the only number loses its verification: the campaign pauses with the evide
   );
   const placed = run.sandbox.calls().length;
 
-  // Resumed unmended, it pauses again before anything is dialled.
+  // Resumed with the fault still present, it pauses again before any call.
   await run.resume();
   await run.minutes(2);
   expect((await run.campaign()).state).toBe('paused');

@@ -12,19 +12,18 @@ import { buildDependencies } from '../support/activity-dependencies.ts';
 import { campaignId, connectClient, everybody, Steps } from './steps.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 
-/** A process with a wall clock of its own, and one that never jumps. */
+/** A process with its own wall clock, and a monotonic one. */
 export type ClockWorker = Steps & {
   aheadMs: number;
-  /** Between a dial transaction and its request: before the body is built, and once it is. */
+  /** Hooks between the dial transaction and its request, before and after the body is built. */
   beforePost: () => void;
   bodyBuilt: () => void;
 };
 
-/** Real time, and a service whose clock runs by it but shows what it likes. */
+/** Real time, and a service whose displayed clock may differ from it. */
 export class ClockWorld {
-  /** True real time. */
   real = noon;
-  /** What the service's clock shows beyond what it should. */
+  /** How far the service's displayed clock is ahead. */
   serviceOffMs = 0;
   readonly speed: number;
   #sandbox: RunningSandbox | null = null;
@@ -44,7 +43,7 @@ export class ClockWorld {
     return this.#sandbox;
   }
 
-  /** At its old address when it had one. */
+  /** Reuses its previous address. */
   async start(options: SandboxOptions = {}): Promise<void> {
     const clock: Clock = {
       speed: this.speed,
@@ -69,7 +68,7 @@ export class ClockWorld {
     await noteCallerProven(store, campaignId);
   }
 
-  /** `baseUrl`: of something that stands before the service. */
+  /** `baseUrl`: a proxy before the service. */
   worker(store: Store, aheadMs = 0, baseUrl = this.url): ClockWorker {
     let worker: ClockWorker | undefined;
     const { speed, real: begunAt } = this;
@@ -100,7 +99,6 @@ export class ClockWorld {
   }
 }
 
-/** A world whose service is up. */
 export async function startWorld(options: SandboxOptions = {}, speed = 1): Promise<ClockWorld> {
   const world = new ClockWorld(speed);
   await world.start(options);

@@ -20,7 +20,7 @@ async function accountOf(store: Store) {
   return store.db.selectFrom('accounts').selectAll().executeTakeFirstOrThrow();
 }
 
-/** Each POST, and whether the service's own instants of its calls lie within its bounds, to the second of a Date. */
+/** Each POST, and whether the service's instants of its calls lie within its bounds, to the second. */
 async function boundsOf(store: Store, world: ClockWorld) {
   const posts = await store.db.selectFrom('posts').selectAll().orderBy('batch_id').orderBy('k').execute();
   const calls = world.sandbox.calls();
@@ -41,7 +41,6 @@ test.for(dialects)('a POST stands between two times of the service, whatever the
   expect(await sweeping.sweep()).toMatchObject({ kind: 'complete' });
   expect(await dialling.dial(1)).toBe('confirmed');
   world.real += 20_000;
-  // The clock of the dialling one is set back between its POSTs.
   dialling.aheadMs -= 8_000;
   expect(await dialling.dial(2)).toBe('confirmed');
   expect(await boundsOf(store, world)).toEqual([
@@ -95,9 +94,9 @@ test('a service that was restarted with its clock 28 minutes back: its time is r
   expect(await worker.sweep()).toMatchObject({ kind: 'failed' });
   expect(await worker.dial(2)).toMatch(/clock could not be read/);
   world.real += 83_000;
-  // By its clock a quarter of an hour has gone by.
+  // By its clock 15 minutes have passed.
   expect(await worker.dial(2)).toBe('released');
-  // Its time stood still while it was down; the worker keeps the clock it knew.
+  // The service's clock stood still while it was down; the worker keeps the clock it knew.
   world.serviceOffMs = -83_000 * speed;
   await world.start();
   world.real += 7_000;
@@ -109,7 +108,7 @@ test('a service that was restarted with its clock 28 minutes back: its time is r
   expect(others).toEqual([]);
   expect(step?.clock).toBe('service');
   expect(Math.abs((step?.byMs ?? 0) + 83_000 * speed)).toBeLessThan(30_000);
-  // As late as the latest time that anything posted before may carry.
+  // At least the latest time that an earlier POST may carry.
   expect((await accountOf(store)).stepped_at).toBeGreaterThan(second?.posted_at ?? Infinity);
 });
 
@@ -166,7 +165,7 @@ test.for([
   world.real += 20_000;
   await worker.sweep();
   expect(await stepsOf(store)).toMatchObject(seen);
-  // Whatever was posted by the clock as it was before lies before the step.
+  // Everything posted by the old clock lies before the step.
   const { stepped_at: steppedAt } = await accountOf(store);
   expect(steppedAt >= noon + 20_000).toBe(seen.length > 0);
 });
@@ -199,7 +198,7 @@ test.for([6 * minuteMs, -6 * minuteMs])('clocks that are too far apart dial nobo
 test.for([4 * minuteMs, -4 * minuteMs])('hours that are open by one clock alone are closed: %i ms', async (aheadMs) => {
   const store = await openCleanStore('sqlite');
   const world = await startWorld();
-  // The window opens, or closes, two minutes from noon: each time one clock is on the wrong side.
+  // The window opens or closes two minutes from noon, so that one clock is on the wrong side.
   const at = 7 * 60 + (aheadMs > 0 ? 2 : -2);
   const hours = aheadMs > 0 ? [{ from: at, to: 20 * 60 }] : [{ from: 60, to: at + 10 }];
   const week = Object.fromEntries(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'].map((day) => [day, hours]));
@@ -235,7 +234,7 @@ test.for(dialects)('a clock that was set back unseen before a POST: its bounds h
   expect(await stepsOf(store)).toMatchObject([{ clock: 'service' }]);
 });
 
-/** Passes on all but the time: no Date, or one with the Age of a cache. */
+/** Proxies everything without the time: no Date, or one with a cache's Age. */
 async function hideTheTime(world: ClockWorld, age: string | null): Promise<string> {
   const { baseUrl } = await startHttpService((response, { method, url, headers, body }) => {
     response.sendDate = false;
@@ -279,7 +278,7 @@ test('at 60 times a changed agent voids its pilot within ten minutes of the serv
   const headers = { 'xi-api-key': 'sk_sandbox_ok', 'x-api-key': 'sk_sandbox_ok', 'content-type': 'application/json' };
   const changed = await fetch(`${world.url}/v1/convai/agents/${agentId}`, { method: 'PATCH', headers, body: JSON.stringify(change) });
   expect(changed.status).toBe(200);
-  // Ten minutes of the service.
+  // Service time.
   world.real += 10_000;
   expect((await worker.plan(2)).kind).toBe('wait');
   expect(await standing()).toMatchObject({ pilot_state: 'asked' });

@@ -25,7 +25,7 @@ interface Daily {
   onLog?: (line: string) => void;
 }
 
-/** Answers what fires it on the nth day. */
+/** Returns a function that runs the schedule on the nth day. */
 export async function daily(store: Store, setting: Daily = {}) {
   const { accountId = service, list = 'phone\n+12125550142\n+12125550143\n', yaml = ['hours: any', 'law: off'], columns = '' } = setting;
   const folder = mkdtempSync(join(tmpdir(), 'carillon-fire-'));
@@ -57,7 +57,7 @@ export async function daily(store: Store, setting: Daily = {}) {
       logger: pino({ level: 'warn' }, { write: (line) => setting.onLog?.(line) }),
     }),
   );
-  /** As its workflow does: notes why a firing came to nothing. */
+  /** Like its workflow: records why a run failed. */
   return async (day: number): Promise<string> => {
     now = noon + day * dayMs;
     const firing = { scheduleId: schedule.scheduleId, scheduledAt: now, timeZone: 'UTC', catchUpMs: 600_000 };

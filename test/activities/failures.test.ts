@@ -22,7 +22,7 @@ const gone = async (): Promise<never> => {
   throw Object.assign(new Error('no row for +12125550100'), { code: 'SQLITE_IOERR' });
 };
 
-/** Fails with a number in its words, whatever an activity asks for. */
+/** Every dependency fails with a phone number in its message. */
 const nothing = new Proxy({ serviceClock: gone } as unknown as ActivityDependencies, {
   get: (target, name) => {
     if (name === 'serviceClock') return target.serviceClock;
@@ -55,7 +55,7 @@ test('what the service asks to be left alone for is time on its own clock, whate
   );
   const clock = { toRealMs: (ms) => ms / 60 } as Pick<ServiceClock, 'toRealMs'> as ServiceClock;
   expect(await toFailure(limit, { serviceClock: async () => clock })).toMatchObject({ nextRetryDelay: 1_000 });
-  // Without a clock rather too long than too short.
+  // Without a clock it errs on the long side.
   expect(await toFailure(limit, { serviceClock: gone })).toMatchObject({ nextRetryDelay: 60_000 });
 });
 
@@ -65,11 +65,10 @@ test('an activity that is cancelled says so to Temporal', async () => {
   const astray = await toFailure(new StandbyError(), { serviceClock: gone });
   expect(astray).toMatchObject({ type: 'Database', nextRetryDelay: 5_000 });
   expect(astray.message).toMatch(/^the database answers as a read-only standby\./);
-  // Where the tries are counted, as the policy has it.
+  // Where attempts are limited, the retry policy sets the delay.
   expect(await toFailure(new StandbyError(), { serviceClock: gone }, null)).toMatchObject({ nextRetryDelay: undefined });
 });
 
-/** Timers run when the test says so. */
 async function startCollect(listConversationsPage: () => Promise<never>) {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -110,7 +109,7 @@ test('a collect whose request never ends is heard of no more, and its list may b
     return new Promise((_, reject) => (fail = reject));
   });
   await until('the service is asked', () => isAsked);
-  // Twice the limits of a request: its answer, and whatever keeps it from being sent.
+  // Twice a request's limits: for the answer, and for delays before sending.
   expect(await run.beatsIn(120_000)).toBe(120);
   expect(await leaseAgent(run.store, { agentId, owner: 'other', forMs: 1_000 })).toBe(false);
   expect(await run.beatsIn(120_000)).toBe(0);
@@ -154,7 +153,7 @@ test.for(bothDialects)('so does one that it loses while it is sent, once its ver
   await scenario.plan(1);
   const worker = submittingWorker(store, { meanwhile: () => forget(store) });
   const result = await worker.submit({ batchId: scenario.batchId(1) });
-  // What is known of the request goes into the workflow, where a person finds it.
+  // What is known of the request goes into the workflow's result, for the operator.
   expect(result).toMatchObject({
     kind: 'unrecorded',
     verdict: { verdict: 'confirmed', serviceBatchId: 'service_1' },

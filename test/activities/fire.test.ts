@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { changeCampaignState, listCampaigns } from '../../src/ledger/rows/campaigns.ts';
-import { findGoingFiring, firingCampaigns, lastFiring } from '../../src/ledger/campaign/schedules.ts';
+import { findActiveRunCampaign, listRunCampaigns, readLastScheduledRun } from '../../src/ledger/campaign/schedules.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { noon } from '../ledger/scenario.ts';
 import { dialects } from '../ledger/test-stores.ts';
@@ -16,14 +16,12 @@ test.for(dialects)(
     const store = await openCleanStore(dialect);
     const fire = await daily(store);
     expect(await fire(0)).toBe(first);
-    // The same firing, tried again.
     expect(await fire(0)).toBe(first);
     expect(await fire(1)).toBe(skipped('running'));
     await store.transaction((tx) =>
       changeCampaignState(tx, { campaignId: first, now: noon }, { to: 'paused', reason: 'paused by a person' }),
     );
-    // The last firing in the log has no campaign by now.
-    expect(await lastFiring(store.db, 'daily', schedule.scheduleId)).toMatchObject({
+    expect(await readLastScheduledRun(store.db, 'daily', schedule.scheduleId)).toMatchObject({
       campaignId: 'daily-2030-01-16t1200',
       failure: skipped('running').replace('for good: ', ''),
     });
@@ -33,12 +31,12 @@ test.for(dialects)(
     expect((await listCampaigns(store.db)).map(({ campaignId }) => campaignId)).toEqual([first]);
 
     await store.transaction((tx) => changeCampaignState(tx, { campaignId: first, now: noon }, { to: 'completed', reason: null }));
-    expect(await findGoingFiring(store.db, schedule)).toBeUndefined();
+    expect(await findActiveRunCampaign(store.db, schedule)).toBeUndefined();
     const second = 'daily-2030-02-15t1200';
     expect(await fire(31)).toBe(second);
-    expect((await firingCampaigns(store.db, schedule)).map(({ campaignId }) => campaignId)).toEqual([second, first]);
+    expect((await listRunCampaigns(store.db, schedule)).map(({ campaignId }) => campaignId)).toEqual([second, first]);
 
-    // An earlier one is retried while the last one has ended.
+    // An earlier run is retried after the last one has ended.
     await store.transaction((tx) => changeCampaignState(tx, { campaignId: second, now: noon }, { to: 'failed', reason: null }));
     await store.transaction((tx) => changeCampaignState(tx, { campaignId: first, now: noon }, { to: 'running', reason: null }));
     expect(await fire(32)).toBe(skipped('running'));
@@ -49,10 +47,10 @@ test.for(dialects)('campaigns of other schedules, and those of no firing, skip n
   const store = await openCleanStore(dialect);
   const fire = await daily(store);
   expect(await fire(0)).toBe(first);
-  expect(await findGoingFiring(store.db, { ...schedule, scheduleId: 'carillon/other/daily' })).toBeUndefined();
-  expect(await findGoingFiring(store.db, { ...schedule, campaignId: 'dail' })).toBeUndefined();
+  expect(await findActiveRunCampaign(store.db, { ...schedule, scheduleId: 'carillon/other/daily' })).toBeUndefined();
+  expect(await findActiveRunCampaign(store.db, { ...schedule, campaignId: 'dail' })).toBeUndefined();
   await store.db.updateTable('campaigns').set({ campaign_id: 'daily-test-1' }).execute();
-  expect(await findGoingFiring(store.db, schedule)).toBeUndefined();
+  expect(await findActiveRunCampaign(store.db, schedule)).toBeUndefined();
   expect(await fire(1)).toBe('daily-2030-01-16t1200');
 });
 

@@ -9,7 +9,7 @@ import type { Store } from '../../src/ledger/tx.ts';
 
 const broken = () => Object.assign(new Error('the connection to the database broke'), { code: 'ECONNRESET' });
 
-/** Its nth transactions, from 1, go as given. */
+/** Its nth transactions, from 1, run through these functions. */
 function disturbed(store: Store, ways: Record<number, Store['transaction']>): Store {
   let nth = 0;
   return {
@@ -60,7 +60,7 @@ test.for(bothDialects)('a commit of posting that failed leaves the batch as it w
 
 test.runIf(bothDialects.includes('sqlite'))('nothing is sent where the commit itself of posting fails', async () => {
   const { store, scenario, batchId } = await begin('sqlite');
-  // A reference to nobody, which SQLite looks at when it commits.
+  // A dangling reference, which SQLite checks at commit.
   for (const text of [
     'pragma foreign_keys = on',
     'create table wards (guardian text references guardians (name) deferrable initially deferred)',

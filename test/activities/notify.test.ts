@@ -5,19 +5,19 @@ import { expect, test } from 'vitest';
 import { createActivities } from '../../activities/index.ts';
 import { endCampaign, changeCampaignState, pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { readEvents } from '../../src/ledger/events.ts';
-import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
+import { readHookStatus } from '../../src/ledger/campaign/hook-standing.ts';
 import { verifyLog } from '../../src/verify/log.ts';
 import { sendJson, startHookServer, type HookAnswer } from '../shared/hooks/hook-server.ts';
 import { beginProven, noon } from '../ledger/scenario.ts';
 import { dialects, openTestStore, type TestDialect } from '../ledger/test-stores.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
 import { pauseToTell } from '../../activities/notify.ts';
-import { pausedByPerson } from '../../src/rules/lifecycle.ts';
+import { pausedByOperator } from '../../src/rules/lifecycle.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 
 const heard: HookAnswer = (response) => sendJson(response, {});
 
-/** Cancelled before it called anybody; `account` has closed its round. */
+/** Cancelled before any call; `account` has closed its round. */
 async function endedCampaign(dialect: TestDialect = 'sqlite', hookSecret: string | null = 'a-secret-for-tests-only') {
   const hook = await startHookServer(heard);
   const store = await openTestStore(dialect);
@@ -39,7 +39,7 @@ async function endedCampaign(dialect: TestDialect = 'sqlite', hookSecret: string
       type,
       data,
     ]);
-  const completion = async () => (await readHookStanding(store.db, await scenario.campaign())).completion;
+  const completion = async () => (await readHookStatus(store.db, await scenario.campaign())).completion;
   return { hook, store, activities, input: { campaignId: 'spring', round: 1, end }, told, completion, log };
 }
 
@@ -111,7 +111,7 @@ async function runningCampaign(dialect: TestDialect = 'sqlite') {
   });
   const pauseItself = (resumeAt: number | null = null) =>
     store.transaction((tx) => changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'paused', reason, resumeAt }));
-  const standing = async () => (await readHookStanding(store.db, await scenario.campaign())).pause;
+  const standing = async () => (await readHookStatus(store.db, await scenario.campaign())).pause;
   return { hook, store, deps, activities: createActivities(deps), pauseItself, standing };
 }
 
@@ -151,12 +151,12 @@ test.for(dialects)('a pause that the campaign makes by itself is told with reaso
 
 test('a pause that a person makes is nothing to tell, also one that takes a cool-down over', async () => {
   const { store, deps, pauseItself, standing } = await runningCampaign();
-  await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: pausedByPerson });
+  await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: pausedByOperator });
   expect(await pauseToTell(deps, 'spring')).toBeNull();
   await resumeCampaign(store, { campaignId: 'spring', now: noon });
   await pauseItself(noon + minuteMs);
   expect(await pauseToTell(deps, 'spring')).toBe(noon);
-  await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: pausedByPerson });
+  await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: pausedByOperator });
   expect(await pauseToTell(deps, 'spring')).toBeNull();
   expect(await standing()).toBeNull();
 });

@@ -15,7 +15,7 @@ import type { Store } from '../../src/ledger/tx.ts';
 
 const request = { method: 'GET', path: '/v1/convai/agents', requestId: null } as const;
 
-/** Its clock is years ahead, as a sandbox's may be; it was never asked for a call. */
+/** Its clock is years ahead, as a sandbox's may be; it never got a call request. */
 function workerOf(store: Store, accountId: string, api: ServiceApi = 'contract') {
   const asked: string[] = [];
   const client = new Proxy({} as ConvaiClient, {
@@ -50,7 +50,7 @@ const sandbox = 'http://127.0.0.1:4010';
 
 test.for(dialects)('a worker of another service does nothing for a campaign, and its work waits: %s', async (dialect) => {
   const store = await openCleanStore(dialect);
-  // Its end has come by the clock of the other service.
+  // Its end has passed by the other service's clock.
   const scenario = await beginProven(store, { rules: { endsAt: noon + 24 * hourMs } });
   await scenario.dial(1);
   await scenario.sweep(noon);
@@ -83,7 +83,7 @@ test.for(dialects)('a planned batch is not sent to another service: %s', async (
   const { activities, asked } = workerOf(store, sandbox);
   const failure = await failureOf(activities.submit({ batchId: scenario.batchId(1) }));
   expect(failure).toMatchObject({ type: 'OtherService' });
-  // Nor is its list read, although no call is open yet.
+  // Its list is not read either, although no call is open yet.
   expect(await failureOf(asActivity(() => activities.collect({ campaignId })))).toMatchObject({ type: 'OtherService' });
   expect(await scenario.batch(1)).toMatchObject({ state: 'intent', posts: 0 });
   expect(asked).toEqual([]);

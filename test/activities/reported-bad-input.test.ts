@@ -92,7 +92,7 @@ test.each(apis)(
   'a request with more recipients than the service allows is sent again in halves, and everybody is called once: %s',
   async (api) => {
     const campaign = await begin({ api, people: 11, sandbox: { maxCallsPerBatch: 4 } });
-    // Each refusal is doubted for a minute, in case the service did what it refused.
+    // Each refusal is doubted for a minute, in case the service carried out the request.
     await campaign.run(25 * minuteMs, campaign.isDone);
     expect([timesOf(campaign.rang()), await campaign.outcomes()]).toEqual([once(11), completed(11)]);
     const refused = campaign.store.db.selectFrom('posts').select(['status', 'message']).where('verdict', '=', 'refused');

@@ -32,7 +32,7 @@ test.each(everyCase)(
     await campaign.pause();
     await campaign.run(15 * minuteMs);
     const paused = campaign.rang();
-    // Who was on the line, or rang before the service heard of it.
+    // Those on the line, or ringing before the service got the withdrawal.
     expect(timesOf(paused).filter((times) => times === 1).length).toBeLessThanOrEqual(2);
     const waiting = (await campaign.rows()).filter(({ state }) => state === 'waiting');
     expect(waiting).toEqual(
@@ -47,7 +47,7 @@ test.each(everyCase)(
     expect(timesOf(campaign.rang())).toEqual(once(6));
     expect((await campaign.rows()).map(({ outcome }) => outcome)).toEqual(campaign.numbers.map(() => 'completed'));
     expect(await campaign.proof()).toEqual([]);
-    // Whoever takes calls for given back that nobody asked for is told.
+    // A withdrawal that nothing requested is a violation.
     expect(await campaign.forged("delete from events where type = 'batch.withdrawing'")).toContain('cause_missing');
   },
 );
@@ -68,7 +68,7 @@ test.each(everyCase)(
 );
 
 test.each(everyCase)('nothing rings after the end of the calling hours, however long the service queues: %o', async (world) => {
-  // Noon in UTC is 07:00 in New York; the window is an hour from half past six.
+  // Noon UTC is 07:00 in New York; the window is 06:30 to 07:30.
   const day = [{ from: 6 * 60 + 30, to: 7 * 60 + 30 }];
   const hours = { mon: day, tue: day, wed: day, thu: day, fri: day, sat: day, sun: day };
   const campaign = await beginReported({
@@ -96,7 +96,7 @@ test.each(everyCase)('a request that never arrived: %o', async (world) => {
     expect(timesOf(campaign.rang())).toEqual(once(6));
     expect((await campaign.rows()).map(({ outcome, counted }) => [outcome, counted])).toEqual(campaign.numbers.map(() => ['completed', 1]));
   } else {
-    // Not listed, and nobody has shown what that is worth: a person decides.
+    // Not listed, and nothing has proven what absence means: the operator decides.
     expect(timesOf(campaign.rang())).toEqual(campaign.numbers.map(() => 0));
     expect((await campaign.rows()).map(({ outcome }) => outcome)).toEqual(campaign.numbers.map(() => 'unresolved'));
     const [batch] = await campaign.store.db.selectFrom('batches').select(['state', 'reason']).execute();
@@ -110,7 +110,7 @@ test('a request that never arrived is released by itself where the look-up was p
   const proof = { api: 'batch-calling', provenAt: noon, listLagMs: 2_000, order: 'newest_first', keyBehaviour: null } as const;
   await storeLookUpProof(campaign.store, campaign.account.accountId, proof);
   campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: lost });
-  // Until its late delivery is over, nobody is called again.
+  // No retry before its late delivery is over.
   await campaign.run(15 * minuteMs);
   expect(timesOf(campaign.rang())).toEqual(campaign.numbers.map(() => 0));
   await campaign.run(30 * minuteMs);
@@ -125,7 +125,7 @@ test.each(everyCase)('a request that arrived, and whose answer was lost, is conf
   await campaign.run(2 * tickMs);
   const batches = await campaign.store.db.selectFrom('batches').select(['state', 'accepted_by']).execute();
   expect(batches).toEqual([{ state: 'confirmed', accepted_by: 'look_up' }]);
-  // By the contract no request can be looked up.
+  // The contract's API has no look-up of requests.
   const asContract = `update events set data = replace(data, '"api":"${world.api}"', '"api":"contract"')`;
   expect(await campaign.forged(asContract)).toContain('cause_missing');
   await campaign.run(20 * minuteMs);
@@ -138,7 +138,7 @@ test('a request that the service carried out twice pauses the campaign; what wai
   let repeat: (() => Promise<unknown>) | null = null;
   const between = (service: CallService): CallService => ({
     ...service,
-    // A gateway between sends it twice, and answers neither.
+    // A gateway sends it twice and answers neither.
     async place(request, sent) {
       if (repeat !== null) return service.place(request, sent);
       repeat = () => service.place(request, sent);
@@ -155,7 +155,7 @@ test('a request that the service carried out twice pauses the campaign; what wai
     .select(['state', 'state_reason'])
     .executeTakeFirstOrThrow();
   expect([state, reason]).toEqual(['paused', expect.stringMatching(/batch 1 more than once/)]);
-  // Whoever was on the line is known by the record.
+  // The record shows who was on the line.
   const ends = campaign.rang().map(({ times }) => (times > 0 ? 'completed' : 'unresolved'));
   expect((await campaign.rows()).map(({ outcome }) => outcome)).toEqual(ends);
   expect(await campaign.proof()).toEqual([]);
@@ -185,7 +185,7 @@ test.each([
   expect(timesOf(campaign.rang())).toEqual(once(6));
   const outcomes = (await campaign.rows()).map(({ outcome }) => outcome);
   expect(outcomes.slice(2)).toEqual(once(4).map(() => 'completed'));
-  // Their records name them, whatever the report says; or nobody knows.
+  // Their records name them, whatever the report says; otherwise they are unresolved.
   for (const outcome of outcomes.slice(0, 2)) expect(['completed', 'unresolved']).toContain(outcome);
   const owned = await campaign.store.db
     .selectFrom('attempts')
@@ -225,7 +225,7 @@ test('a batch that is deleted at the service: records tell of its calls, and who
   expect(await campaign.proof()).toEqual([]);
 });
 
-/** At full depth also what the others bear out. */
+/** Full depth adds cases that the others imply. */
 const cancelled = [
   { cancelMarks: 'all' },
   { cancelEnds: 'talking' },

@@ -24,7 +24,7 @@ export interface ReportedWorld {
   rules?: RulesChanges;
   people?: number;
   numbers?: string[];
-  /** What they are called, in turn. */
+  /** Names, used in turn. */
   names?: readonly string[];
   skewMs?: () => number;
   between?: (service: CallService) => CallService;
@@ -32,7 +32,7 @@ export interface ReportedWorld {
 
 export const tickMs = 10_000;
 
-/** Over the real adapter and sandbox, on a clock that stands still between steps; all opening lines are equal. */
+/** Over the real adapter and sandbox, on a clock that stops between steps; opening lines are equal. */
 export async function beginReported({
   api,
   dialect = 'sqlite',
@@ -51,7 +51,7 @@ export async function beginReported({
     apiKey: 'sk_sandbox_ok',
     api,
     retriesAfter429: { reads: 0 },
-    // What the service says of its time is read by the same clock.
+    // The service's time is read by the same clock.
     nowReal: () => now() + skewMs(),
   });
   onTestFinished(() => direct.close());
@@ -85,7 +85,6 @@ export async function beginReported({
       const options = { campaignId, note: null, dryRun: false, now: now() };
       return (await withdrawRecipients(store, options, { rows })).map(({ result }) => result);
     },
-    /** Dials and collects meanwhile. */
     async run(ms: number, until: () => Promise<boolean> = async () => false): Promise<void> {
       for (const end = now() + ms; now() < end;) {
         await dial();
@@ -95,7 +94,7 @@ export async function beginReported({
         sandbox.clock.advance(isQuiet ? 6 * tickMs : tickMs);
       }
     },
-    /** By the service's own log: how often, and when last. */
+    /** How often and when last each number rang, by the service's own log. */
     rang: () =>
       numbers.map((number) => {
         const calls = sandbox.calls().filter(({ to, dialedAt }) => to === number && dialedAt !== null && dialedAt <= now());
@@ -103,7 +102,7 @@ export async function beginReported({
       }),
     rows: readRows,
     isDone: async () => (await readRows()).every(({ state }) => state === 'done'),
-    /** The rules broken in the judge's eyes once a statement has changed the log; it is taken back. */
+    /** Rules that verify finds broken once a statement has changed the log; the change is rolled back. */
     async forged(statement: string): Promise<string[]> {
       const named: string[] = [];
       const taken = new Error('taken back');

@@ -12,16 +12,14 @@ type Campaign = Awaited<ReturnType<typeof beginReported>>;
 const lost = { type: 'reset', when: 'before' } as const;
 const keyed = everyCase.filter(({ api }) => api === 'campaigns');
 
-/** Records show only numbers. */
 const numbersOnly = { world: { records: { number_shown: 1, batch_shown: 0, reference_shown: 0 } } } as const;
 
-/** The agent talks to one of the list for another. */
+/** The agent calls a number of this list for another program. */
 async function callByAnother({ sandbox }: Campaign, to: string): Promise<void> {
   const { status } = await sandbox.request('POST', '/_sandbox/outbound', { phone_number_id: 'pn_main', to, result: 'answered' });
   expect(status).toBe(200);
 }
 
-/** By the service's own log. */
 function ownCalls({ sandbox, numbers }: Campaign): number[] {
   const calls = sandbox.calls().filter(({ batchId, dialedAt }) => batchId !== null && dialedAt !== null);
   return numbers.map((number) => calls.filter(({ to }) => to === number).length);
@@ -89,7 +87,7 @@ test.each([
 ] as const)("another's call to somebody of a request that no list shows, where %s", async (_what, sandbox, expected) => {
   const campaign = await beginReported({ api: 'batch-calling', people: 25, sandbox });
   await storeLookUpProof(campaign.store, campaign.account.accountId, proof);
-  // The first batch of 20 teaches how records are kept.
+  // The first batch of 20 shows how records are kept.
   await campaign.run(10 * minuteMs, async () => {
     campaign.sandbox.addFaults({ id: 'lost', operation: 'batch_calls', times: 1, effect: lost });
     return true;
@@ -100,7 +98,7 @@ test.each([
   await campaign.run(3 * hourMs, campaign.isDone);
   const outcomes = await outcomesOf(campaign);
   expect(outcomes.slice(0, 20)).toEqual(once(20).map(() => 'completed'));
-  // Who has the record's number may have had this talk.
+  // Any of these numbers may have had the recorded talk.
   expect(outcomes.slice(21)).toEqual(late.slice(1).map(() => expected));
   expect(ownCalls(campaign)).toEqual([...once(20), ...late.map(() => (expected === 'completed' ? 1 : 0))]);
   expect(await campaign.proof()).toEqual([]);
@@ -166,7 +164,7 @@ test('a batch that the service silently makes twice is noticed by the records; n
       return placed;
     },
   });
-  // The list is read every half hour, and nobody is called again before that.
+  // The list is read every half hour; no retry comes before that.
   const retry = { delays: { ...defaultRetryDelays, no_answer: [2 * hourMs] } };
   const campaign = await beginReported({ api: 'batch-calling', between, sandbox: { concurrency: 6 }, rules: { retry } });
   const { sandbox, numbers, store } = campaign;

@@ -28,7 +28,7 @@ async function batchId({ store }: Campaign): Promise<string> {
   return id ?? '';
 }
 
-/** Records name nobody: only the report says whose they are. */
+/** Records carry no identity: only the report shows whose they are. */
 const bare = { world: { records: { number_shown: 0, batch_shown: 0, reference_shown: 0 } } } as const;
 
 test.each([
@@ -59,7 +59,7 @@ test('a batch that somebody else has the service call again pauses its campaign,
   const asked = campaign.sandbox.clock.now();
   await campaign.run(10 * minuteMs);
   expect(await stateOf(campaign)).toEqual({ state: 'paused', reason: expect.stringMatching(/call people of batch 1 again/) as string });
-  // Who came to ring before the service heard of it.
+  // Those that rang before the service got the withdrawal.
   expect(campaign.rang().filter(({ last }) => last > asked + minuteMs)).toEqual([]);
   await resume(campaign);
   await campaign.run(minuteMs);
@@ -73,7 +73,6 @@ test('a batch that somebody else has the service call again pauses its campaign,
 test.each(everyCase)('what nobody here asked back, and the service says it took back, counts as a call: %o', async (world) => {
   const campaign = await beginReported({ ...world, sandbox: { concurrency: 1 } });
   await campaign.run(tickMs);
-  // As by hand in the service's dashboard.
   await campaign.service.withdraw?.(await batchId(campaign), 'all');
   await campaign.run(5 * minuteMs);
   const attempts = await attemptsOf(campaign);
@@ -144,7 +143,7 @@ test('a look-up that is told to wait is not sent again before', async () => {
   await campaign.run(40 * minuteMs);
   const waited = (looked[1] ?? 0) - (looked[0] ?? Infinity);
   expect(waited).toBeGreaterThanOrEqual(10 * minuteMs);
-  // What was not sent does not count as a try.
+  // Unsent requests do not count as tries.
   expect(waited).toBeLessThan(10.5 * minuteMs);
   expect(await campaign.proof()).toEqual([]);
 });
@@ -167,7 +166,7 @@ test('a request is looked for as long as lists lag, before its people are called
   const lagMs = 90 * minuteMs;
   const campaign = await beginReported({
     api: 'batch-calling',
-    // No phone rings before the request is given up, so that no record tells of it.
+    // No phone rings before the request is given up, so no record appears.
     sandbox: { batchCalling: { listLagMs: lagMs }, world: { late_rings: { share: 1, from_seconds: 5_400, to_seconds: 5_500 } } },
   });
   await prove(campaign, lagMs);
@@ -180,7 +179,7 @@ test('a request is looked for as long as lists lag, before its people are called
 
 test('what a 429 refused is not sent again before a list would show that it was carried out', async () => {
   const lagMs = 5 * minuteMs;
-  // No phone rings before it would be sent again, so that no record tells of it.
+  // No phone rings before the request would be sent again, so no record appears.
   const world = { ...bare.world, late_rings: { share: 1, from_seconds: 240, to_seconds: 280 } };
   const campaign = await beginReported({ api: 'batch-calling', sandbox: { world, batchCalling: { listLagMs: lagMs } } });
   await prove(campaign, lagMs);

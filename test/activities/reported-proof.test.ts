@@ -15,7 +15,7 @@ import { minuteMs } from '../support/campaign-rules.ts';
 import { beginReported, once, reporting, timesOf, type ReportedWorld } from './reported-campaign.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 
-/** Also what judge and recovery make of the database beside what the service shows. */
+/** Also checks what verify and recovery conclude from the database. */
 async function begin(world: ReportedWorld) {
   const campaign = await beginReported(world);
   const { sandbox, service, store: own } = campaign;
@@ -28,7 +28,7 @@ async function begin(world: ReportedWorld) {
       return { rules: [...new Set(violations.map(({ rule }) => rule))], violations, notes: notes.join('\n') };
     },
     unknown: async (store: Store = own, way = service) => findUnknown(way, store, await requireCampaign(store, 'spring')),
-    /** The database as it is now, which what comes does not change. */
+    /** A copy of the database as it is now. */
     async copy(): Promise<Store> {
       const folder = mkdtempSync(join(tmpdir(), 'carillon-copy-'));
       onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -66,7 +66,7 @@ test.each(apis)('what the service has of a campaign is what the log has: %s', as
   expect(notes).toMatch(/The service lists \d batches with a mark of this database/);
   expect(notes).not.toMatch(/not judged|any more|leave out|of its own/);
   expect(await campaign.unknown()).toEqual({ kind: 'conversations', calls: [] });
-  // What was taken back must not have been made.
+  // A withdrawn call must not have been placed.
   const rung = reporting((reports) => reports.map((report) => (report.state === 'withdrawn' ? { ...report, state: 'over' } : report)));
   const { violations: made } = await campaign.verify(campaign.store, rung(campaign.service));
   expect(made.map(({ what }) => what)).toContainEqual(expect.stringContaining('was given back by the log, and the service made it'));
@@ -113,7 +113,7 @@ test('a database from before the last batch, which was deleted at the service: i
 test.each(apis)("calls of others with the campaign's agent stop no recovery, not even to people of the list: %s", async (api) => {
   const campaign = await begin({ api, ...small });
   await campaign.run(minuteMs);
-  // Of another installation, and of somebody who calls one person.
+  // Of another installation, and of a program that calls one recipient.
   await campaign.submit('0123456789ab:spring/1/2', '0123456789ab:spring/1/1');
   const single = { agent_id: 'agent_reminders', agent_phone_number_id: 'pn_main', to_number: campaign.numbers[1] };
   expect((await campaign.sandbox.request('POST', '/v1/convai/twilio/outbound-call', single)).status).toBe(200);
@@ -121,7 +121,7 @@ test.each(apis)("calls of others with the campaign's agent stop no recovery, not
   await campaign.run(10 * minuteMs);
   expect(await campaign.unknown()).toEqual({ kind: 'conversations', calls: [] });
   expect((await campaign.verify()).rules).toEqual([]);
-  // Records alone cannot tell them from calls that were lost.
+  // Records alone cannot distinguish them from lost calls.
   const { sandbox } = campaign;
   const contract = connectService({ baseUrl: sandbox.url, apiKey: 'sk_sandbox_ok' });
   onTestFinished(() => contract.close());

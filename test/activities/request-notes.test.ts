@@ -9,7 +9,7 @@ import { submittingWorker } from '../support/submitting-worker.ts';
 
 type Options = NonNullable<Parameters<typeof asActivity>[1]>;
 
-/** The server takes heartbeats when the test says so; `sent`: all, in order. */
+/** The test decides when the server takes heartbeats; `sent`: all, in order. */
 function watched(heartbeatDetails?: unknown) {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
@@ -79,7 +79,7 @@ test('while batches follow each other, no heartbeat is under way that could take
     requestNotes.answered();
     expect(requestNotes.mayGoOn).toBe(true);
   }
-  // What comes between two POSTs is awaited as the notes are.
+  // Work between two POSTs is awaited like the notes.
   await vi.advanceTimersByTimeAsync(500);
   expect(requestNotes.mayGoOn).toBe(false);
   requestNotes.close();
@@ -106,7 +106,6 @@ test('a heartbeat that may still arrive makes the note uncertain', async () => {
   expect(sent).toEqual([{ awaited: null }]);
 });
 
-/** The service takes every batch; the requestNotes is the test's. */
 async function begin(dialect: (typeof dialects)[number], requestNotes: () => Partial<RequestNotes>) {
   const store = await openCleanStore(dialect);
   const scenario = await beginProven(store);
@@ -151,7 +150,7 @@ test.for(dialects)('a request that the server knows of and the ledger does not i
 test('a submit that gets nowhere for longer than a POST may take is heard of no more', async () => {
   const { sent, requestNotes } = await noteFirst();
   await vi.advanceTimersByTimeAsync(60_000);
-  // The note, and one a second for ten seconds.
+  // The note, and one per second for ten seconds.
   expect(sent).toHaveLength(11);
   requestNotes.close();
 });

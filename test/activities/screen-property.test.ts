@@ -6,11 +6,10 @@ import { beginScreened, type ScreenRun } from './screen-run.ts';
 import { campaignId } from './steps.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 
-/** How long an answer of the hook holds. */
 const freshMs = 15 * minuteMs;
 const mostSteps = 250;
 
-/** The hook's last word on each number, and when it was asked; written by the hook itself. */
+/** The hook's last answer per number and its time, written by the hook itself. */
 class Register {
   readonly #said = new Map<string, { askedAt: number; eligible: boolean }>();
 
@@ -18,7 +17,6 @@ class Register {
     this.#said.set(phone, { askedAt, eligible });
   }
 
-  /** Who of these may not be called at that instant. */
   forbidden(numbers: readonly string[], at: number): string[] {
     return numbers.filter((number) => {
       const said = this.#said.get(number);
@@ -27,7 +25,7 @@ class Register {
   }
 }
 
-/** Right, wrong, late, broken or silent, by the seed. It writes down what it says before it says it. */
+/** Right, wrong, late, broken or silent, by the seed. Registers each verdict before it answers. */
 function moody(run: ScreenRun, random: Random, register: Register): HookAnswer {
   return (response, { body }) => {
     const askedAt = run.clock.now();
@@ -45,14 +43,14 @@ function moody(run: ScreenRun, random: Random, register: Register): HookAnswer {
       return random.chance(0.5) ? { ref, eligible, reason: 'no_consent' } : { ref, eligible, retry_after: '20m' };
     });
     if (random.chance(0.2)) run.clock.advance(random.between(1_000, 25 * minuteMs));
-    // With one missing it is no answer, whatever it says of the others.
+    // An answer that misses a number is invalid as a whole.
     if (random.chance(0.1)) recipients.pop();
     else for (const [phone, eligible] of said) register.note(phone, askedAt, eligible);
     sendJson(response, { recipients });
   };
 }
 
-/** The process stops between two steps: only the ledger is left. */
+/** The process stops between two steps: only the ledger remains. */
 async function stepOnce(run: ScreenRun, random: Random, n: number): Promise<number | 'done'> {
   const planned = await run.steps.plan(n);
   if (planned.kind === 'done') return 'done';
@@ -96,7 +94,6 @@ test.each(Array.from({ length: 8 }, (_, index) => `mood-${index + 1}`))(
     let judged = 0;
     for (let step = 0; step < mostSteps && n !== 'done'; step += 1) {
       n = await stepOnce(run, random, n);
-      // Judged as they come: a later no does not forbid an earlier call.
       for (const { at, numbers } of run.posts.slice(judged)) expect(register.forbidden(numbers, at)).toEqual([]);
       judged = run.posts.length;
     }

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { expect } from 'vitest';
 import type { EventType } from '../../src/rules/events.ts';
 import { readEvents } from '../../src/ledger/events.ts';
-import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
+import { readHookStatus } from '../../src/ledger/campaign/hook-standing.ts';
 import { startHookServer, type HookServer } from '../shared/hooks/hook-server.ts';
 import { plainNumbers, startTestSandbox, type TestSandbox } from '../sandbox/harness.ts';
 import { beginCampaign } from '../ledger/scenario.ts';
@@ -13,7 +13,7 @@ import { buildDependencies } from '../support/activity-dependencies.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 import { campaignId, connectClient, keepLog, Steps } from './steps.ts';
 
-/** The verdict, or type and delay of the failure with which it waits. */
+/** The verdict, or type and delay of the failure that makes it wait. */
 export type Submitted = { state: string } | { waits: string | null | undefined; inMs: unknown };
 
 export interface ScreenOptions {
@@ -31,7 +31,7 @@ export class ScreenRun {
   readonly store: Store;
   readonly hook: HookServer;
   readonly steps: Steps;
-  /** Requests that dial: when, and whom they name. */
+  /** Requests that dial: time and numbers. */
   readonly posts: { at: number; numbers: string[] }[] = [];
   readonly #log = keepLog();
 
@@ -67,7 +67,6 @@ export class ScreenRun {
     return { waits: said.type, inMs: said.nextRetryDelay };
   }
 
-  /** In the order of the list. */
   async attempts() {
     const rows = await this.store.db
       .selectFrom('attempts')
@@ -87,10 +86,9 @@ export class ScreenRun {
   }
 
   async standing() {
-    return readHookStanding(this.store.db, await this.steps.campaign());
+    return readHookStatus(this.store.db, await this.steps.campaign());
   }
 
-  /** What the process has written. */
   log(): string {
     return this.#log.read();
   }

@@ -9,7 +9,7 @@ import { campaignId } from './steps.ts';
 
 const [first, second, third] = plainNumbers(3);
 
-/** By number; who is not named is allowed. */
+/** Numbers not named are allowed. */
 function by(verdicts: Record<string, object>): HookAnswer {
   return (response, { body }) =>
     sendJson(response, {
@@ -147,7 +147,7 @@ test('an answer is kept: a batch that the service could not take is not asked ab
   run.clock.advance(5 * minuteMs);
   expect(await run.submit(1)).toMatchObject({ waits: 'RateLimited' });
   expect(run.hook.calls).toHaveLength(1);
-  // A yes that became a no counts.
+  // A yes that became a no is obeyed.
   run.hook.answerWith(by({ [second ?? '']: { eligible: false } }));
   run.clock.advance(5 * minuteMs);
   expect(await run.submit(1)).toEqual({ state: 'confirmed' });

@@ -12,7 +12,7 @@ import { connectionTo } from '../support/activity-dependencies.ts';
 
 export const campaignId = 'spring';
 
-/** Whoever is called picks up. */
+/** Every call is answered. */
 export const everybody = { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 };
 
 export function connectClient(...to: Parameters<typeof connectionTo>): ConvaiClient {
@@ -21,14 +21,12 @@ export function connectClient(...to: Parameters<typeof connectionTo>): ConvaiCli
   return client;
 }
 
-/** Without the time, whose digits could be those of a number. */
 export function keepLog() {
   const lines: string[] = [];
   const logger = pino({ base: null, timestamp: false }, { write: (line) => void lines.push(line) });
   return { logger, read: () => lines.join('') };
 }
 
-/** A process drives the campaign, a step at a time. */
 export class Steps {
   readonly store: Store;
   readonly activities: Activities;
@@ -48,7 +46,7 @@ export class Steps {
     return this.activities.plan({ campaignId, round: 1, batchNumber: n });
   }
 
-  /** Its state, or the failure that says what is awaited, and for how long. */
+  /** Its state, or the failure that says what it waits for and how long. */
   async submit(n: number): Promise<string | ApplicationFailure> {
     try {
       const result = await this.activities.submit({ batchId: `${campaignId}/1/${n}` });
@@ -59,7 +57,7 @@ export class Steps {
     }
   }
 
-  /** Plans batch n if needed, and submits it: its state, or what is awaited. */
+  /** Plans batch n if needed and submits it: its state, or what it waits for. */
   async dial(n: number): Promise<string> {
     await this.plan(n);
     const said = await this.submit(n);

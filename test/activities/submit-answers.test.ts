@@ -10,7 +10,7 @@ import { leaseAgent, releaseLease } from '../../src/ledger/collect/sweeps.ts';
 import { startWorld, type ClockWorker, type ClockWorld } from './clock-world.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 
-/** None tells whether anybody is called. `placed`: how many the service calls nevertheless. */
+/** None shows whether calls are placed. `placed`: how many the service places anyway. */
 const answers: { what: string; effect: FaultRuleInput['effect']; placed: number }[] = [
   { what: 'a connection that breaks before the service acts', effect: { type: 'reset', when: 'before' }, placed: 0 },
   { what: 'a connection that breaks once it has acted', effect: { type: 'reset', when: 'after' }, placed: 4 },
@@ -61,7 +61,7 @@ test.for(failureCases)('$what leaves a batch in doubt as well: $dialect', async 
 type Dialect = (typeof dialects)[number];
 type Limited = Extract<FaultRuleInput['effect'], { type: 'rate_limited' }>;
 
-/** A planned batch of four, before a service that answers its first POST with 429, and one never asked for calls. */
+/** A planned batch of four, at a service that answers its first POST with 429, and one without requests. */
 async function beginLimited(
   dialect: Dialect,
   { speed = 1, ...effect }: Omit<Limited, 'type'> & { speed?: number },
@@ -97,7 +97,7 @@ test.for(asked)(
 test.for(dialects)('without a Retry-After the retry policy says how long a batch waits: %s', async (dialect) => {
   const { world, worker } = await beginLimited(dialect, { retryAfter: 'none' });
   expect(await worker.submit(1)).toMatchObject({ type: 'RateLimited', nextRetryDelay: undefined });
-  // That nobody is called is believed when the list has shown nothing else for a minute.
+  // Once the list has shown nothing else for a minute, no call was placed.
   world.real += minuteMs;
   expect(await worker.submit(1)).toBe('confirmed');
   expect(world.sandbox.calls()).toHaveLength(4);
@@ -141,7 +141,7 @@ const denied: FaultRuleInput = {
   effect: { type: 'rate_limited', seconds: 70, when: 'after' },
 };
 
-/** Their batch was denied, and called; records are listed, and nobody has read them. */
+/** The batch was denied but called; its records are listed, but not read yet. */
 async function startDenied(store: Store): Promise<{ world: ClockWorld; dial: () => Promise<string> }> {
   const world = await startWorld({ faults: [denied] });
   await world.import(store, { pacing: { batchSize: 2 } }, 2);

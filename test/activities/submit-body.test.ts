@@ -18,7 +18,6 @@ import { dialects } from '../ledger/test-stores.ts';
 import { startWorld, type ClockWorker } from './clock-world.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 
-/** Answers the body of the request, and the opening lines in the ledger. */
 async function submitFirst(yaml: string, list: string): Promise<{ body: unknown; openingLines: (string | null)[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-submit-'));
   const sandbox = await startSandbox({});
@@ -87,7 +86,7 @@ test('settings of the conversation reach the request, filled in for each call', 
       { to_phone_number: '+12125550102', conversation_config_override: settings('Ben') },
     ],
   });
-  // What is spoken first tells calls apart, wherever it was written.
+  // The first spoken words distinguish calls, wherever they were written.
   expect(openingLines).toEqual(['Hello Ana', 'Hello Ben']);
 });
 
@@ -115,7 +114,7 @@ const clocks = [
   { seen: 'by the wall clock alone', realMs: 0, setMs: tooLongMs },
 ];
 
-/** It answers late that a request may be made. */
+/** Its permission for a request comes late. */
 function answeringLate(store: Store, standStill: () => void): Store {
   return {
     ...store,

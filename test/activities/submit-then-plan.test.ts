@@ -9,7 +9,6 @@ import { openNoWitness } from '../support/activity-context.ts';
 import { submittingWorker } from '../support/submitting-worker.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 
-/** Six people in three batches. */
 const rules = { pacing: { batchSize: 2, refillThreshold: 1, maxConcurrentCalls: 6 } };
 
 /** The first batch is planned; also what Temporal keeps of its submit between tries. */
@@ -37,7 +36,7 @@ test.for(dialects)('a submit goes on until the planner has nothing to send: %s',
   expect(await submit(input)).toMatchObject({ ...said, planned: { kind: 'wait', reason: 'collecting' } });
   expect(posts).toEqual(firstOf(1, 2, 3));
   expect(kept()).toEqual({ batchId: scenario.batchId(3), k: 1 });
-  // Its answer was lost: the next try begins where this one was.
+  // The answer was lost: the next try starts like this one.
   const again = worker();
   expect(await again.submit(input)).toMatchObject(said);
   expect(again.posts).toEqual([]);
@@ -96,7 +95,6 @@ test.for(dialects)('a 429 to the second request is waited out by the same submit
 test.for(dialects)('a ledger without the last request that was noted ends the run: %s', async (dialect) => {
   const { store, scenario, worker, input } = await begin(dialect);
   await worker().submit(input);
-  // As it was when the first batch was to be sent.
   await store.db.deleteFrom('posts').execute();
   await store.db.deleteFrom('attempts').where('batch_id', '!=', input.batchId).execute();
   await store.db.deleteFrom('batches').where('batch_id', '!=', input.batchId).execute();

@@ -26,7 +26,7 @@ test.for(dialects)('a collect that waits hears that another one has read the lis
   const collecting = asActivity(() => createActivities(deps).collect({ campaignId }));
   await expect.poll(() => pages).toBe(1);
   const { timing } = (await scenario.campaign()).rules;
-  // Of a campaign that has seen no line free, and of one that has.
+  // A campaign that has seen no free line, and one that has.
   deps.sweepNews.tell(agentId, { ...timing, pollMs: hourMs / 2 });
   await scenario.settle(attempts, 'answered');
   deps.sweepNews.tell(agentId, timing);

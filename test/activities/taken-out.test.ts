@@ -22,7 +22,7 @@ test.each(everyCase)(
     expect(await reasonsOf(campaign)).toEqual([...once(5).map(() => 'completed'), 'withdrawn']);
     expect(await campaign.withdraw(6)).toEqual(['already_ended']);
     expect(await campaign.proof()).toEqual([]);
-    // The log shows who wished it, that the service was asked, and that its API can be.
+    // The log shows who requested it, the request to the service, and that its API can withdraw calls.
     expect(await campaign.forged("delete from events where type = 'batch.withdrawing'")).toContain('cause_missing');
     expect(await campaign.forged("delete from events where type = 'recipient.withdrawn'")).toContain('outcome_unproven');
     const asContract = `update events set data = replace(data, '"api":"${world.api}"', '"api":"contract"')`;
@@ -48,7 +48,7 @@ test.each(
   expect(await campaign.proof()).toEqual([]);
 });
 
-/** What may come between a person's wish and the end of its call: each happens once. */
+/** Events between an operator's request and the end of the call: each happens once. */
 const mishaps = {
   'the report is not read': (service: CallService, strikes: () => boolean) => ({
     ...service,
@@ -132,7 +132,7 @@ test.each(everyCase)('a pause that lets the queue ring takes nobody back but who
   await campaign.withdraw(6);
   await campaign.run(3 * minuteMs);
   const inQueue = timesOf(campaign.rang()).filter((times) => times === 1).length;
-  // With batches the whole batch is taken back for the sake of one.
+  // With batches, withdrawing one call withdraws its whole batch.
   if (world.api === 'campaigns') expect(inQueue).toBeGreaterThan(2);
   await campaign.run(20 * minuteMs);
   expect(timesOf(campaign.rang())).toEqual(world.api === 'campaigns' ? [1, 1, 1, 1, 1, 0] : expect.not.arrayContaining([2]));
@@ -157,7 +157,7 @@ test.each(apis)('of two pauses the later one decides what becomes of the queue: 
 test.each(everyCase)('who opts out in a call of their own is not called any more by a batch that waits: %o', async (world) => {
   const numbers = [...plainNumbers(5), '+12015550108'];
   const campaign = await beginReported({ ...world, numbers, sandbox: { concurrency: 1, meanTalkSeconds: 240 } });
-  // The person holds the only line meanwhile.
+  // The recipient occupies the only line meanwhile.
   const called = { phone_number_id: 'pn_main', from: numbers[5] };
   expect((await campaign.sandbox.request('POST', '/_sandbox/inbound', called)).body).toMatchObject({ answered: true });
   await campaign.dial();

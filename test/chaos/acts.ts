@@ -2,7 +2,7 @@ import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import type { Activities } from '../../activities/index.ts';
 import { sweepAgent } from '../../activities/sweep.ts';
 import { purposeScope } from '../../src/rules/consent.ts';
-import { setHouse } from '../../src/ledger/limits/house.ts';
+import { storeAccountRules } from '../../src/ledger/limits/house.ts';
 import { addSuppressions } from '../../src/ledger/rows/suppressions.ts';
 import { EditRefusedError } from '../../src/ledger/people/edit-refusal.ts';
 import { RecipientEditor } from '../../src/ledger/people/edit-recipients.ts';
@@ -19,12 +19,12 @@ import { addedTo, editOf, houseRules, purpose, rulesOf, type Scenario } from './
 import type { Sending } from './console/person.ts';
 import type { Strike } from '../world/faults.ts';
 
-/** What a worker or a person may do beside what another one does. */
+/** What a second worker or an operator may do beside a worker. */
 export const acts = ['plan', 'submit', 'sweep', 'close round', 'suppress', 'resolve', 'update', 'withdraw', 'pause'] as const;
-/** What ends a campaign for good. Seeds draw it; by design it would keep most of a campaign from being reached. */
+/** Ends a campaign for good. Only seeds draw it: most rows would not be reached. */
 export const actsThatEnd = ['drain', 'cancel'] as const satisfies readonly ControlChange[];
 
-/** Done beside only some campaigns (`Scenario.acts`). */
+/** Only beside some campaigns (`Scenario.acts`). */
 export const specialActs = ['add', 'revoke', 'set house rules'] as const;
 
 /** What a service that reports its calls does, at the API alone. */
@@ -34,43 +34,39 @@ export type Act = (typeof acts | typeof actsThatEnd | typeof specialActs)[number
 
 export const actsOf = (api: ServiceApi): readonly [Act, ...Act[]] => (api === 'contract' ? acts : [...acts, 'webhook']);
 
-/** Long enough that the campaign would go on meanwhile. */
+/** Long enough for the campaign to go on meanwhile. */
 export const pauseMs = 3 * minuteMs;
 
-/** Those of persons. */
 export const actsOfPersons: readonly Act[] = ['suppress', 'resolve', 'update', 'withdraw', 'pause'];
 
-/** How far a campaign has come, and what persons have done. Indexes are of the effect log. */
+/** Progress of a campaign, and the operators' acts. Indexes are of the effect log. */
 export interface Standing {
   campaignId: string;
-  /** What is being submitted, and what was. */
+  /** The batch being submitted, and the last one. */
   loop: Pick<CampaignLoop, 'round' | 'submitted' | 'submitting'>;
-  /** The list as it is now. */
   rows: UploadRow[];
-  /** Numbers that nobody may dial from an effect on. */
+  /** Numbers that must not be dialled from an effect on. */
   stopped: Map<string, number>;
-  /** Numbers whose row the API said was withdrawn. */
   withdrawn: Set<string>;
-  /** When the API said that an added row is on the list, by its id. */
+  /** When the API reported an added row as listed, by id. */
   added: Map<string, number>;
-  /** From when on the house rules hold; null: nobody has set any. */
+  /** When the account rules take effect; null: none set. */
   houseSince: number | null;
-  /** From when on others than the sample may be called; null: undecided. */
+  /** When others than the sample may be called; null: undecided. */
   pilotDecided: number | null;
-  /** Numbers that persons tried to stop by the program itself, heard of or not. */
+  /** Numbers that operators tried to stop without the API. */
   tried: Set<string>;
-  /** How often persons wished for a pause or its end, as the workflow counts. */
+  /** Requests to pause or resume, as the workflow counts them. */
   wishes: number;
-  /** The wish that is still to be granted; one that comes again is the same. */
   pausing: number | null;
   paused: { from: number; resumeAt: number } | null;
   pauses: { from: number; to: number }[];
-  /** When it was last made to go on: earlier pauses and ends are over. */
+  /** When it last resumed: earlier pauses and ends are over. */
   wentOnAt: number;
-  /** From when on nobody is dialled; null: nobody has ended it, or its rows are dialled again. */
+  /** When dialling ended; null: it goes on. */
   ended: number | null;
   redials: number;
-  /** Why it had paused by itself, each time. */
+  /** Why it paused by itself, each time. */
   presses: string[];
   doubted: Set<string>;
 }
@@ -81,7 +77,6 @@ export interface ActContext {
   sandbox: RunningSandbox;
   standing: Standing;
   scenario: Scenario;
-  /** Which process does it. */
   who: string;
   mark: () => number;
 }
@@ -90,7 +85,7 @@ const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) =>
   plan: ({ activities, standing: { campaignId, loop } }) =>
     activities.plan({ campaignId, round: loop.round, batchNumber: loop.submitted + 1 }),
 
-  /** The batch under way, or the last one again, as a worker does that was thought dead. */
+  /** The batch under way, or the last one again, like a worker believed dead. */
   async submit({ activities, standing }) {
     const batchId = batchOf(standing);
     return batchId === null ? undefined : activities.submit({ batchId });
@@ -103,7 +98,7 @@ const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) =>
 
   'close round': ({ activities, standing: { campaignId, loop } }) => activities.closeRound({ campaignId, round: loop.round }),
 
-  /** The second person, or the only one, is never called again. */
+  /** The second recipient, or the only one, is never called again. */
   async suppress({ deps, standing, mark }) {
     const e164 = (standing.rows[1] ?? standing.rows[0])?.e164 ?? '';
     standing.tried.add(e164);
@@ -112,7 +107,7 @@ const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) =>
     if (!standing.stopped.has(e164)) standing.stopped.set(e164, mark());
   },
 
-  /** An operator who knows whom the service called has nobody called twice, unless the scenario has another word. */
+  /** The operator knows the service's calls and redials none of them, unless the scenario overrides it. */
   async resolve(context) {
     const { deps, standing, mark } = context;
     const { campaignId } = standing;
@@ -154,7 +149,7 @@ const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) =>
     standing.tried.add(last.e164);
     const options = { campaignId, note: null, dryRun: false, now: deps.nowReal() };
     const results = await unlessEnded(() => withdrawRecipients(deps.store, options, { ids: [last.externalId] }));
-    // Where the service gives calls back, the wish stands behind an open call.
+    // Where the service withdraws calls, the request waits behind an open call.
     const [{ result } = { result: null }] = results ?? [];
     if (result === 'withdrawn' || result === 'withdrawing') standing.stopped.set(last.e164, mark());
   },
@@ -166,7 +161,7 @@ const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) =>
     if (changed) standing.paused ??= { from: mark(), resumeAt: deps.nowReal() + pauseMs };
   },
 
-  /** As a web form does, which is sent again until it is answered. */
+  /** Like a web form, resent until it is answered. */
   async add(context) {
     const { deps, scenario, standing, mark } = context;
     const row = addedTo(scenario);
@@ -183,7 +178,7 @@ const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) =>
     if (taken.length > 0 && !standing.added.has(row.externalId)) standing.added.set(row.externalId, mark());
   },
 
-  /** The second person, or the only one. */
+  /** The second recipient, or the only one. */
   async revoke({ deps, standing, mark }) {
     const e164 = (standing.rows[1] ?? standing.rows[0])?.e164 ?? '';
     standing.tried.add(e164);
@@ -193,7 +188,7 @@ const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) =>
   },
 
   async 'set house rules'({ deps, standing, mark }) {
-    await setHouse(deps.store, { text: JSON.stringify(houseRules), rules: houseRules, now: deps.nowReal() });
+    await storeAccountRules(deps.store, { text: JSON.stringify(houseRules), rules: houseRules, now: deps.nowReal() });
     standing.houseSince ??= mark();
   },
 
@@ -206,7 +201,7 @@ async function end({ activities, standing, mark }: ActContext, change: (typeof a
   if (await wish(activities, standing, { change, number: standing.wishes })) standing.ended ??= mark();
 }
 
-/** The word of an operator who knows whom the service called; redialled once at most. */
+/** The decision of an operator who knows the service's calls; redials at most once. */
 export async function resolveWord({ deps, sandbox, standing, scenario }: ActContext): Promise<'redial' | 'give_up'> {
   const unresolved = await deps.store.db
     .selectFrom('recipients')
@@ -220,7 +215,7 @@ export async function resolveWord({ deps, sandbox, standing, scenario }: ActCont
   return standing.redials === 0 ? word : 'give_up';
 }
 
-/** Rows taken from an upload are on the list. A repeat is told that nothing had to be changed. */
+/** Marks rows of an upload as listed. A repeat reports no change. */
 export function takeRows(
   taken: readonly { row: UploadRow; campaignRow: number | null }[],
   { standing: { rows, stopped }, mark }: ActContext,
@@ -237,7 +232,6 @@ export function batchOf({ campaignId, loop: { round, submitted, submitting } }: 
   return submitting?.batchId ?? (submitted === 0 ? null : `${campaignId}/${round}/${submitted}`);
 }
 
-/** Answers whether it was granted. */
 export async function wish(
   activities: Activities,
   { campaignId }: Standing,
@@ -262,28 +256,26 @@ async function unlessEnded<Result>(edit: () => Promise<Result>): Promise<Result 
 }
 
 export interface Intervention {
-  /** Which operation of the campaign, from 1. */
+  /** Operation of the campaign, from 1. */
   step: number;
-  /** Which effect of it, from 0. */
+  /** Effect of the operation, from 0. */
   nth: number;
-  /** What befalls the process. */
   strike?: Strike;
-  /** The statement that the database refuses. */
   statement?: number;
-  /** The machine's clock is set by this for a quarter of an hour. */
+  /** Shifts the machine's clock for 15 minutes. */
   clockByMs?: number;
-  /** What a second process does, from beginning to end. */
+  /** What a second process does, start to end. */
   beside?: {
     act: Act;
-    /** A person's, through the API; left out: by the program itself. */
+    /** Through the API; omitted: by the program itself. */
     sending?: Sending;
-    /** How long the first one has stood still. */
+    /** How long the first one has stalled. */
     lateMs?: number;
-    /** It comes when the first one has all but committed, and holds its locks. */
+    /** Runs when the first one has all but committed, and holds its locks. */
     inside?: boolean;
-    /** It stands still at this effect until the first one's operation is over. */
+    /** Stalls at this effect until the first one's operation is over. */
     stallsAt?: number;
-    /** What befalls the second one, at which effect; somebody then begins again. */
+    /** What strikes the second one at which effect; then another process repeats it. */
     struck?: { nth: number; strike: Strike };
   };
 }

@@ -2,18 +2,16 @@ import type { Act } from './acts.ts';
 import type { Case } from './design.ts';
 
 export interface Aim {
-  /** SQLite when it is left out. */
+  /** Default: SQLite. */
   database?: 'postgres';
-  /** Names of them. */
   scenarios: readonly string[];
   kinds: readonly Case['kind'][];
-  /** Every act when left out. */
+  /** Default: all. */
   acts?: readonly Act[];
-  /** Every operation when left out. */
+  /** Default: all. */
   operations?: readonly string[];
 }
 
-/** During a submit of the calm campaign. */
 export function besideSubmit(act: Act, scenario = 'calm'): Aim {
   return { scenarios: [scenario], kinds: ['beside'], acts: [act], operations: ['submit'] };
 }

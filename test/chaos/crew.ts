@@ -30,17 +30,15 @@ interface CampaignAsDriven {
   standing: Standing;
 }
 
-/** Of whoever comes beside. */
+/** Tries of a second process. */
 const mostTries = 3;
 /** A key is free ten minutes after its user died. */
 const mostMinutes = 30;
 
-/** The processes of one campaign: one drives it, others come as the plan says. */
+/** The processes of one campaign: one drives it, others join as the plan says. */
 export class Crew {
   readonly log: EffectLog;
-  /** Whoever acts through the API. */
   readonly person: Person;
-  /** What was done, in order. */
   readonly done: Intervention[] = [];
   readonly faults: string[] = [];
   readonly #campaign: CampaignAsDriven;
@@ -48,7 +46,7 @@ export class Crew {
   readonly #clock: WaitableClock;
   readonly #closing: (() => Promise<void>)[] = [];
   readonly #noted = new Map<string, NotedPost>();
-  /** Each lets a stalled one go on, and waits for its end. */
+  /** Each resumes a stalled process and waits for its end. */
   readonly #stalled: (() => Promise<void>)[] = [];
   #processes = 0;
   #hasComeBeside = false;
@@ -61,7 +59,6 @@ export class Crew {
     this.person = new Person(() => campaign.place.console(clock.now()), sandbox.url);
   }
 
-  /** Drives the campaign; the plan disturbs it. */
   startWorker(): Worker {
     const { place, plan } = this.#campaign;
     const beforeCommit: BeforeCommit = async (at) => {
@@ -72,7 +69,6 @@ export class Crew {
     return this.#start(place.stores[0], (at) => this.#disturb(at), { now: () => this.#wrongNow(), beforeCommit });
   }
 
-  /** One that nothing disturbs. */
   startUndisturbed(): Worker {
     return this.#start(this.#campaign.place.stores[1], async () => null);
   }
@@ -89,7 +85,7 @@ export class Crew {
     return { deps, activities, sandbox: this.#sandbox, standing, scenario, who, mark: () => effects.length };
   }
 
-  /** Earlier log entries are nobody's effect. */
+  /** Earlier log entries belong to no effect. */
   async beginLog(store: Store): Promise<void> {
     await store.transaction(async (tx) => (await this.log.look(tx)).keep());
   }
@@ -100,7 +96,7 @@ export class Crew {
     await worker.woven.run(step, 'sent again (beside)', () => this.person.sendAgain(this.#contextOf(worker)));
   }
 
-  /** Waits for the last answers, then sends everything once more. */
+  /** Waits for the last answers, then resends everything once. */
   async endRequests(step: number): Promise<void> {
     const { person } = this;
     if (person.asked.length === 0) return;
@@ -112,13 +108,12 @@ export class Crew {
     await worker.woven.run(step, 'repeated (beside)', () => person.repeatAnswered(this.#contextOf(worker)));
   }
 
-  /** First by a look from before the pause. */
+  /** First by a page from before the pause. */
   async resumeByConsole(step: number): Promise<void> {
     const worker = this.startUndisturbed();
     await worker.woven.run(step, 'resume', () => this.person.resume(this.#contextOf(worker)));
   }
 
-  /** The first process is done: who stands still goes on. */
   async letGo(): Promise<void> {
     for (const goOn of this.#stalled.splice(0)) await goOn();
   }
@@ -142,7 +137,7 @@ export class Crew {
     const connection = openConnection({ keyHeader: keyHeaders[api], ...connectionTo(this.#sandbox.url, nowReal, monotonicMs) });
     this.#closing.push(() => connection.close());
     const deps = buildDependencies({
-      // SQLite's clock is the process's; PostgreSQL has its own.
+      // SQLite uses the process's clock; PostgreSQL has its own.
       store: woven.store({ ...store, now: async () => (store.dialect === 'sqlite' ? nowReal() : monotonicMs()) }),
       service: serviceOver(woven.transport(connection), api),
       api,
@@ -173,7 +168,6 @@ export class Crew {
     return now < this.#wrong.until ? now + this.#wrong.byMs : now;
   }
 
-  /** What the scenario has a second worker do. */
   async #comeAsWritten({ step, operation, nth }: Parameters<Disturb>[0]): Promise<void> {
     const { beside } = this.#campaign.scenario;
     if (this.#hasComeBeside || beside?.operation !== operation || beside.nth !== nth) return;
@@ -201,7 +195,7 @@ export class Crew {
     await Promise.race([stands, over]);
   }
 
-  /** Where the second process is struck, somebody does its work again. */
+  /** Where the second process is struck, another repeats its work. */
   async #actBeside({ step, beside }: Intervention, at?: (nth: number) => Promise<void>): Promise<void> {
     if (beside === undefined) return;
     const { act, sending, struck } = beside;
@@ -218,7 +212,7 @@ export class Crew {
         if (sending !== undefined && error instanceof ProcessDied && this.person.waits) return;
         const { forGood } = retryOf(error, 0);
         if (forGood !== null) this.faults.push(`${act} beside ${forGood}`);
-        // What cannot be done now waits: only what was struck is repeated.
+        // Only struck work is repeated; what cannot be done yet waits.
         const isStruck = tries === 1 && struck !== undefined;
         if (error instanceof ApplicationFailure && !isStruck) return;
         if (tries === mostTries) this.faults.push(`${act} beside: ${String(error)}`);
@@ -228,7 +222,7 @@ export class Crew {
   }
 }
 
-/** Begins `work` beside a transaction that holds its locks; resolves when `work` waits for one, or ends. PostgreSQL only. */
+/** Begins `work` beside a transaction that holds its locks; resolves when it waits for one, or ends. PostgreSQL only. */
 async function overtake({ db }: Store, work: () => Promise<void>): Promise<() => Promise<void>> {
   let over = false;
   const done = work().finally(() => (over = true));

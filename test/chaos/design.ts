@@ -9,7 +9,6 @@ import { nameStep, refusals, steps, type Strike, strikes } from '../world/faults
 export interface Case {
   scenario: Scenario;
   kind: 'struck' | 'refused' | 'clock set' | 'beside' | 'stalled' | 'inside' | 'person struck';
-  /** The disturbed operation, and its undisturbed effect. */
   operation: string;
   what: string;
   transitions: readonly Transition[];
@@ -20,22 +19,21 @@ export function describeCase({ scenario, operation, what, intervention }: Case):
   return `${scenario.name}, ${operation} (${what}): ${JSON.stringify(intervention)}`;
 }
 
-/** Longer than a POST may begin late, and than a sweep keeps its lease. */
+/** Longer than a POST may begin late, and than a sweep's lease. */
 const lateMs = 90_000;
 
-/** What a worker does beside another one that stands still for long. */
 const lateActs: readonly Act[] = ['plan', 'submit', 'sweep'];
 
-/** Refused statements of a transaction: from 1, and its commit where there are fewer. */
+/** Refused statements of a transaction, from 1; its commit where there are fewer. */
 const refusedStatements = [1, 2, 4, 8, 16, 1_000];
 
-/** Effects of what a person or the service does; each of the others has one. */
+/** Effects of operators' or the service's acts; others have one. */
 const effectsOfPersons: Readonly<Partial<Record<Act, number>>> = { update: 2, webhook: 2, add: 2, revoke: 1, 'set house rules': 2 };
 
-/** Of the API: the key is taken, and the answer is kept. */
+/** The API adds two: the key is taken, the answer stored. */
 const effectsOfKeys = 2;
 
-/** By itself and, where it is a person's, through the API: the client sends it in each way in turn. */
+/** By itself and, for operators' acts, through the API in each sending way in turn. */
 function waysOf(acts: readonly Act[], nth: number): Pick<NonNullable<Intervention['beside']>, 'act' | 'sending'>[] {
   return acts.flatMap((act, index) => {
     const sending = sendings[(nth + index) % sendings.length] ?? 'once';
@@ -45,10 +43,9 @@ function waysOf(acts: readonly Act[], nth: number): Pick<NonNullable<Interventio
 
 const operationOf: Readonly<Partial<Record<Act, string>>> = { sweep: 'collect' };
 
-/** Whether persons or the service ask for it, and no operation does it too. */
+/** Whether only operators or the service request it, and no operation does it too. */
 const isAskedFor = (act: Act): boolean => [...actsOfPersons, ...specialActs, 'webhook'].some((each) => each === act);
 
-/** The act's effects at most, as the undisturbed campaign shows. */
 function mostEffects({ act, sending }: ReturnType<typeof waysOf>[number], effects: readonly Effect[]): number {
   if (sending === 'read only') return 0;
   if (isAskedFor(act)) return (effectsOfPersons[act] ?? 1) + (sending === undefined ? 0 : effectsOfKeys);
@@ -57,16 +54,14 @@ function mostEffects({ act, sending }: ReturnType<typeof waysOf>[number], effect
 }
 
 /**
- * Every case of a scenario, in the order of its effects: each effect struck in each way; each act of a second process at each effect, after
- * which the first one goes on, or is gone; the same act stalled at each of its own effects until the first one's operation is over; on
- * PostgreSQL also while the first one holds its locks; and each act of a person at each operation, struck at each of its own effects.
- * Operations are those of the undisturbed campaign.
+ * Every case of a scenario, in effect order: each effect struck in each way; each act of a second process at each effect, after which the
+ * first goes on or is gone; the act stalled at each of its effects until the first operation ends; on PostgreSQL also while the first holds
+ * its locks; each operator's act at each operation, struck at each of its effects.
  */
 export async function designOf(place: Place, scenario: Scenario): Promise<Case[]> {
   const { effects } = await new SmallCampaign(place, scenario).run();
   const cases: Case[] = [];
   for (const effect of effects) {
-    // What a second worker does here is not disturbed.
     if (effect.operation.endsWith('(beside)')) continue;
     const { step, nth, operation, what, transitions } = effect;
     const add = (kind: Case['kind'], intervention: Intervention): void => {
@@ -102,19 +97,17 @@ export async function casesOf(place: Place, scenarios: readonly Scenario[]): Pro
   return cases;
 }
 
-/** A scenario has some thousands of cases, of which a soak plays one in so many. */
+/** Of a scenario's thousands of cases a soak plays one in this many. */
 const everyOfSoak = 97;
 
-/** Cases that a soak draws: of one of the scenarios. */
 export async function casesOfSoak(place: Place, scenarios: readonly Scenario[], seed: number): Promise<Case[]> {
   const drawn = scenarios.filter((_, index) => index === seed % scenarios.length);
   return (await casesOf(place, drawn)).filter((_, index) => (index + seed) % everyOfSoak === 0);
 }
 
-/** Whether a process of the campaign is killed, and nothing else happens. */
 export const isKill = ({ kind, intervention }: Case): boolean => kind === 'struck' && intervention.strike?.startsWith('dies') === true;
 
-/** Each change of state that a case's effect makes, by what disturbs it. */
+/** Each state change of a case's effect, paired with what disturbs it. */
 function cellsAimedAt({ intervention: { strike, clockByMs, beside }, transitions }: Case): string[] {
   const step = clockByMs === undefined ? undefined : nameStep(clockByMs);
   const act = beside === undefined ? undefined : `beside: ${beside.act}`;
@@ -123,7 +116,6 @@ function cellsAimedAt({ intervention: { strike, clockByMs, beside }, transitions
   return transitions.flatMap((transition) => kinds.map((kind) => `${transition} | ${kind}`));
 }
 
-/** One per cell, from the middle of those that reach it. */
 export function onePerCell(cases: readonly Case[]): Case[] {
   const byCell = new Map<string, Case[]>();
   for (const each of cases)
@@ -133,13 +125,13 @@ export function onePerCell(cases: readonly Case[]): Case[] {
       else known.push(each);
     }
   const picked = new Set<Case>();
-  // The rare ones first: what reaches them often reaches others.
+  // Rare cells first: their cases often reach others.
   for (const reaching of [...byCell.values()].toSorted((a, b) => a.length - b.length))
     if (!reaching.some((each) => picked.has(each))) picked.add(reaching[Math.floor(reaching.length / 2)] as Case);
   return cases.filter((each) => picked.has(each));
 }
 
-/** A statement that commits by itself is struck once it stands: before it is the end of the effect before. */
+/** A self-committing statement is struck only after it: before it is the end of the previous effect. */
 function strikesOf(effect: Effect): readonly Strike[] {
   return isWrite(effect) ? ['dies after', 'unheard'] : strikes;
 }

@@ -10,7 +10,7 @@ import { refusals, steps, strikes } from '../world/faults.ts';
 
 const mostInterventions = 4;
 
-/** A small campaign from a number. The API changes nothing that is drawn for the contract's. */
+/** A small campaign from a seed. The API changes nothing drawn for the contract's. */
 export function drawScenario(seed: number, api: ServiceApi): Scenario {
   const scenario = drawSmall(seed);
   if (api === 'contract') return scenario;
@@ -54,10 +54,9 @@ function drawTrouble(random: Random, nth: number): FaultRuleInput {
   }
 }
 
-/** Up to four things that happen to it. */
 export function drawPlan(seed: number, api: ServiceApi, inside: boolean): Plan {
   const random = new Random('weave plan', seed);
-  // Of its own, so that it changes nothing else of a seed.
+  // A separate generator, so that the rest of a seed stays as it was.
   const ways = new Random('weave ways', seed);
   const told = api === 'contract' ? null : new Random('weave told', seed);
   const share = random.pick([0.02, 0.05, 0.1]);
@@ -91,7 +90,6 @@ export function drawPlan(seed: number, api: ServiceApi, inside: boolean): Plan {
   };
 }
 
-/** Exactly these. */
 export function planOf(interventions: readonly Intervention[]): Plan {
   return ({ step, nth }) => interventions.find((each) => each.step === step && each.nth === nth) ?? null;
 }

@@ -3,23 +3,19 @@ import type { AttemptState, BatchState } from '../../src/rules/ledger.ts';
 import type { Tx } from '../../src/ledger/tx.ts';
 import type { Strike } from '../world/faults.ts';
 
-/** A change of state by an effect: `batch intent → posting`; or a request, or its note. */
+/** A state change by an effect, `batch intent → posting`; or a request, or its note. */
 export type Transition = `${'batch' | 'attempt' | 'request' | 'promise' | 'pilot' | 'row' | 'consent' | 'house rules'} ${string}`;
 
 export const noteOfWithdrawal: Transition = 'request batch.withdrawing';
 
-/** One effect as it went. */
 export interface Effect {
-  /** Which process. */
   who: string;
-  /** Operation of the campaign, from 1. */
   step: number;
   operation: string;
-  /** Effect of the operation, from 0. */
   nth: number;
   what: string;
   transitions: readonly Transition[];
-  /** The request that a commit allowed, by its name at the service. */
+  /** The service's name of the request that a commit allowed. */
   posting: string | null;
   strike: Strike | null;
   at: number;
@@ -30,7 +26,6 @@ export function stands({ strike }: Effect): boolean {
   return strike === null || strike === 'dies after' || strike === 'unheard';
 }
 
-/** What a transaction changes. */
 export interface Looked {
   what: string;
   transitions: Transition[];

@@ -14,19 +14,19 @@ import { wrongForMs } from '../world/faults.ts';
 
 const graceMs = 15_000;
 
-/** What the service knows of its calls and requests, and what persons had said; of the tables only the rows' outcomes. */
+/** The service's calls and requests, and the operators' acts; from tables only the rows' outcomes. */
 export function gatherEnding(ending: Ending): Evidence {
   const { api, scenario, sandbox, ledger, standing, faults, person, effects, done } = ending;
   const { presses, redials, doubted } = standing;
   const rows = rowsOf(ending);
-  // A dead process's fence calls nobody for 30 days, and then the caller number.
+  // A dead process's fence places no call for 30 days, then one to the caller number.
   const log = placedCalls(sandbox.calls()).filter(({ requestId, dialedAt }) => requestId !== null || dialedAt !== null);
   const allowed = new Map(effects.flatMap(({ posting }, index) => (posting === null ? [] : [[posting, index] as const])));
   const calls = log.map((call) => ({ ...call, allowed: allowed.get(call.requestId ?? '') ?? null }));
   const { retry } = rulesOf(scenario);
-  // An unanswered call back begins the attempts anew.
+  // An unanswered callback restarts the attempts.
   const more = (scenario.callsBack === true ? retry.maxAttempts : 0) + redials + deniedOf(ending);
-  // Who dials by a clock an hour wrong counts hours by it.
+  // A process whose clock is an hour off counts hours by it.
   const isClockWrong = done.some(({ clockByMs }) => clockByMs !== undefined);
   const unseen = scenario.unproven === true || scenario.troubles.some(({ effect }) => effect.type === 'partial');
   return {
@@ -57,9 +57,9 @@ function rowsOf({ standing }: Ending): Row[] {
   return [...rows.values()];
 }
 
-/** Calls that the service denied, and may show no record of: a stated remainder. */
+/** Calls that the service denied and may have no record of. */
 function deniedOf({ api, scenario }: Ending): number {
-  // A look-up that was proven shows them.
+  // A proven look-up shows them.
   if (api !== 'contract' && scenario.unproven !== true) return 0;
   return scenario.troubles.filter(({ effect }) => {
     if (!('when' in effect) || effect.when !== 'after') return false;
@@ -82,13 +82,13 @@ function withPromises({ scenario, effects, standing }: Ending, calls: readonly (
   });
 }
 
-/** What persons said before the transaction that allowed a call, and what may not ring any more. */
+/** Operators' acts before the transaction that allowed a call, and what must not ring any more. */
 function closedOf({ api, standing, effects, done }: Ending, isClockWrong: boolean): Closed[] {
   const { stopped, ended, pauses, added, rows } = standing;
   const stops: Pick<Closed, 'from' | 'numbers'>[] = [...stopped].map(([number, from]) => ({ from, numbers: [number] }));
   if (ended !== null) stops.push({ from: ended });
   const instantOf = (mark: number): number => effects[mark - 1]?.at ?? Infinity;
-  // A collect, and what it waited for.
+  // A collect and its waits.
   const lateMs = done.reduce((sum, { beside, clockByMs }) => sum + (beside?.lateMs ?? 0) + (clockByMs === undefined ? 0 : wrongForMs), 0);
   const rung = stops.map(({ from, ...who }) => ({ ...who, from: instantOf(from) + 5 * minuteMs + lateMs + 1 }));
   const late = [...added].map(([id, mark]) => {
@@ -130,14 +130,14 @@ function actsOf({ ledger, person, standing, scenario }: Ending): Pick<Evidence, 
     if (number === null || answer === null || answer >= 300 || (act !== 'suppress' && act !== 'withdraw')) return [];
     return act === 'withdraw' && !standing.withdrawn.has(number) ? [] : [{ act, number, end: 'done' }];
   });
-  // Perhaps told, or unknown.
+  // Perhaps stopped: by an answered request, or one of unknown outcome.
   const maybe = [...standing.stopped.keys(), ...standing.tried, ...asked.filter(mayBeDone).flatMap(({ number }) => number ?? [])];
-  // A row may have another number that nobody heard of.
+  // An unanswered edit may have changed a row's number.
   for (const { externalId: id, e164 } of editOf(scenario))
     if (maybe.includes(e164)) maybe.push(...standing.rows.flatMap((row) => (row.externalId === id ? [row.e164] : [])));
   const isEnd = ({ act }: Sent) => actsThatEnd.some((each) => each === act);
   const mayHaveEnded = standing.ended !== null || standing.redials > 0 || asked.some((each) => isEnd(each) && mayBeDone(each));
-  // An opt-out takes the place of a person's entry.
+  // An opt-out replaces an operator's entry.
   const listed = ledger.suppressions.map(({ e164 }) => e164);
   const byPerson = ledger.suppressions.flatMap(({ source, e164 }) => (source.startsWith('person') ? [e164] : []));
   return { deeds, stopped: { listed, byPerson, maybe, mayHaveEnded } };

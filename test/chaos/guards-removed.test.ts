@@ -10,7 +10,7 @@ import { scenarios, type Scenario } from './scenarios.ts';
 
 const without = vi.hoisted(() => ({ guard: '' }));
 
-/** The guard of "never call twice", disabled: every process hears that it moved the batch itself. */
+/** Disables the guard of "never call twice": every process believes it moved the batch. */
 vi.mock('../../src/ledger/batch-state.ts', async (load): Promise<typeof BatchStates> => {
   const { compareAndSetBatch } = await load<typeof BatchStates>();
   return {

@@ -14,14 +14,14 @@ import { sandboxOf, type Scenario } from './scenarios.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 import { onTestFinished } from 'vitest';
 
-/** In a database without campaigns the log may be emptied too; elsewhere nothing is ever deleted from it. */
+/** Without campaigns the log may be emptied too; elsewhere it is append-only. */
 const logMayBeEmptied = [
   'drop trigger events_no_delete',
   `create trigger events_no_delete before delete on events when exists (select 1 from campaigns)
     begin select raise(abort, 'events are append-only'); end`,
 ];
 
-/** Empties it, but for the consoles' tokens. Truncating on PostgreSQL makes new files, ten times as slow. */
+/** Keeps the consoles' tokens. Truncating on PostgreSQL is ten times as slow: it creates new files. */
 function emptying(dialect: Store['dialect'], tables: readonly string[]): string[] {
   const deletes = tables.filter((table) => !['events', 'tokens'].includes(table)).map((table) => `delete from ${table}`);
   return dialect === 'sqlite'
@@ -29,7 +29,7 @@ function emptying(dialect: Store['dialect'], tables: readonly string[]): string[
     : ['truncate events restart identity', ...deletes];
 }
 
-/** Stands still until passed on, also for processes with a clock of their own that ask the service over HTTP. */
+/** Moves only by request, also for processes that use the service over HTTP. */
 function createToldClock(): WaitableClock {
   const clock = createWaitableClock();
   return Object.defineProperties(clock, {
@@ -41,7 +41,7 @@ function createToldClock(): WaitableClock {
 
 export type Location = { databaseUrl: string | undefined; sqlitePath: string };
 
-/** An empty PostgreSQL database, or a SQLite file somewhere in `folder`; and the API, else the contract's. */
+/** An empty PostgreSQL database, or a SQLite file in `folder`; default API: the contract's. */
 type At = { databaseUrl?: string | undefined; folder?: string | undefined; api?: ServiceApi };
 
 interface Found {
@@ -50,7 +50,7 @@ interface Found {
   emptying: readonly string[];
 }
 
-/** A database open in two processes, and a service per setting; both begin anew with every campaign. */
+/** A database open in two processes, and a service per setting; reset for every campaign. */
 export class Place {
   readonly api: ServiceApi;
   /** One per process; prepared statements stay. */
@@ -84,7 +84,6 @@ export class Place {
     });
   }
 
-  /** An empty service and database. */
   async begin(scenario: Scenario): Promise<{ sandbox: RunningSandbox; clock: WaitableClock }> {
     await this.#run(this.#emptying);
     const settings = sandboxOf(scenario, this.api);
@@ -117,7 +116,6 @@ export class Place {
   }
 }
 
-/** For one test. */
 export async function openPlace(database: Store['dialect'], api: ServiceApi = 'contract'): Promise<Place> {
   const { databaseUrl } = database === 'sqlite' ? {} : await newDatabase(database);
   const place = await Place.open({ databaseUrl, api });
@@ -125,7 +123,7 @@ export async function openPlace(database: Store['dialect'], api: ServiceApi = 'c
   return place;
 }
 
-/** As `carillon doctor --prove-lookup`, with a call that is never made. */
+/** Like `carillon doctor --prove-lookup`, with a call that is never made. */
 async function proveLookUp(api: ServiceApi, url: string, { databaseUrl, sqlitePath }: Location): Promise<void> {
   const database = databaseUrl === undefined ? { CARILLON_DB: sqlitePath } : { DATABASE_URL: databaseUrl };
   const io = createTerminal({ env: { SVC_BASE_URL: url, SVC_API_KEY: 'sk_sandbox_ok', SVC_API: api, ...database } });

@@ -11,7 +11,7 @@ import { scenariosOf } from './scenarios.ts';
 
 const telling = ['request lost', 'waiting, and pause', 'waiting, and suppress'];
 
-/** Nobody is called twice, rings once taken back, or is left in doubt; and some seeds. */
+/** No recipient is called twice, rings after a withdrawal, or stays in doubt; plus some seeds. */
 function testReportedWeaves(api: Exclude<ServiceApi, 'contract'>, seeds: number): void {
   const drawn = seedsFrom(1, seeds);
   const name = `wherever a process dies around a request of ${api}, and in ${describeSeeds(drawn)}`;

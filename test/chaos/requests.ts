@@ -2,7 +2,6 @@ import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { isRecord } from '../../src/service/http/refusal-detail.ts';
 import type { Transition } from './effect-log.ts';
 
-/** By method and path below the root; the first that fits. */
 const named: readonly [RegExp, string][] = [
   [/^POST (phone-numbers\/batch-calls|.*\/submit)$/, 'POST'],
   [/^GET conversations$/, 'GET the list'],
@@ -31,7 +30,7 @@ export function nameRequest(method: string, path: string, body: Buffer | null = 
 
 const ofRequests = (what: string): Transition => `request ${what.replace(/\d+ calls$/, 'calls')}`;
 
-/** Rows of the matrix: where a service reports its calls, a request counts like a change of state. */
+/** Rows of the matrix: where a service reports its calls, a request counts like a state change. */
 export function requestsOf(api: ServiceApi, what: string): Transition[] {
   return api === 'contract' ? [] : [ofRequests(what)];
 }

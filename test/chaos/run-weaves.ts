@@ -9,18 +9,15 @@ import type { Place } from './places.ts';
 import type { Scenario } from './scenarios.ts';
 import { SmallCampaign, type Ending } from './small-campaign.ts';
 
-/** `story`: what it broke; empty: nothing. */
 interface Weave {
   ending: Ending;
   story: string;
 }
 
-/** Plays one case of the design. */
 export function runCase(place: Place, { scenario, intervention }: Pick<Case, 'scenario' | 'intervention'>): Promise<Weave> {
   return run(place, scenario, planOf([intervention]));
 }
 
-/** Plays what a seed draws. */
 export function runSeed(place: Place, seed: number): Promise<Weave> {
   return run(place, drawScenario(seed, place.api), drawPlan(seed, place.api, place.dialect === 'postgres'));
 }
@@ -31,16 +28,14 @@ async function run(place: Place, scenario: Scenario, plan: Plan): Promise<Weave>
   return { ending, story: breaches.length === 0 ? '' : tell(ending, breaches) };
 }
 
-/** Three batches in a row without an answer, or Temporal's word, are meant to pause a campaign. */
+/** Three unanswered batches in a row are meant to pause a campaign, and so is Temporal's update. */
 function isOwed({ rule, what }: Breach): boolean {
   return rule === 'needs a hand' && /in a row/.test(what);
 }
 
-/** Of a whole story. */
 const mostLines = 20;
 const mostEffects = 12;
 
-/** What was done to a campaign, in order, and what the service saw. */
 function tell({ scenario, done, effects, sandbox }: Ending, breaches: readonly Breach[]): string {
   const { name, people, batchSize, dialect, troubles } = scenario;
   const begun = effects[0]?.at ?? 0;

@@ -1,4 +1,4 @@
-import type { CampaignRules, HouseRules } from '../../src/rules/campaign-rules.ts';
+import type { CampaignRules, AccountRules } from '../../src/rules/campaign-rules.ts';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
 import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
@@ -9,7 +9,6 @@ import { manners, oneOfFew } from '../world/population.ts';
 import type { Act, specialActs } from './acts.ts';
 import type { Transition } from './effect-log.ts';
 
-/** Of every small campaign. */
 export const campaignId = 'small';
 
 export type Manner = (typeof manners)[number];
@@ -21,27 +20,27 @@ export interface Scenario {
   dialect: 'spec' | 'extended';
   /** By the nth POST, or for every read. */
   troubles: readonly FaultRuleInput[];
-  /** What persons do after a change of state, once, each in its own operation. */
+  /** Operators' acts after a state change, once, each in its own operation. */
   orders?: readonly Order[];
-  /** What a second worker does before an effect of the first such operation. */
+  /** A second worker's act before an effect of the first such operation. */
   beside?: { operation: string; nth: number; act: Act };
-  /** Calls at once; the others wait at the service. Thirty when left out. */
+  /** Calls at once; the service queues others. Default: 30. */
   lines?: number;
-  /** Twenty seconds when left out. */
+  /** Default: 20. */
   meanTalkSeconds?: number;
   unproven?: true;
-  /** What the published types leave open, the other way. */
+  /** Inverts what the published types leave open. */
   otherwise?: true;
-  /** The operator's word, whatever the calls came to; left out: who was called is not called again. */
+  /** The operator's decision for all calls; omitted: called rows are not called again. */
   word?: 'redial' | 'give_up';
   callsBack?: true;
-  /** One row is called first, and then a person decides. */
+  /** Calls one row first, then the operator decides. */
   pilot?: true;
   /** Rows may be added for an hour, and each is called soon or never. */
   staysOpen?: true;
-  /** Consent can be taken back for its purpose. */
+  /** Consent can be revoked for its purpose. */
   hasPurpose?: true;
-  /** Its number's calls in an hour at most. */
+  /** Limit of its number's calls per hour. */
   perHour?: number;
   acts?: readonly (typeof specialActs)[number][];
 }
@@ -51,12 +50,11 @@ export interface Order {
   act: Act;
 }
 
-/** By default batches of two, and nothing goes wrong. */
+/** Default: batches of two, no faults. */
 function scenario(name: string, people: readonly Manner[], more: Partial<Scenario> = {}): Scenario {
   return { name, people, batchSize: 2, dialect: 'extended', troubles: [], ...more };
 }
 
-/** One by one. */
 const single = { batchSize: 1 } as const;
 
 const error = (status: number, when: 'before' | 'after', nth = 1): Pick<Scenario, 'troubles'> => ({
@@ -78,13 +76,13 @@ const ordered = (after: Transition, act: Act): Pick<Scenario, 'orders'> => ({ or
 /** A second worker submits too, once the first request is answered. */
 const another = { beside: { operation: 'submit', nth: 3, act: 'submit' } } as const;
 
-/** The first answer is lost, and its calls are listed while their batch is held; the second batch waits, so the round goes on. */
+/** The first answer is lost, its calls are listed while their batch is held, and the second batch keeps the round going. */
 const heldThenListed = { ...single, troubles: [...error(503, 'after').troubles, hidden(6), ...limited(400, { nth: 2 }).troubles] };
 
 const callingBack = { callsBack: true } as const;
 const adding = { staysOpen: true, acts: ['add'], ...ordered('attempt open → settled', 'add') } as const;
 
-/** Each reaches states of the ledger that others do not. */
+/** Each reaches ledger states that others do not. */
 export const scenarios: readonly Scenario[] = [
   scenario('calm', ['answers', 'busy_first']),
   scenario('one by one', ['opts_out', 'no_answer', 'answers'], single),
@@ -144,7 +142,7 @@ export const scenarios: readonly Scenario[] = [
   scenario('one person', ['opts_out'], { ...single, dialect: 'spec' }),
 ];
 
-/** Only with a service that reports its calls, and gives back those that wait for the one line. */
+/** Only with a service that reports its calls and withdraws those that wait for the one line. */
 export const reportedScenarios: readonly Scenario[] = (['pause', 'suppress', 'withdraw', 'cancel', 'drain'] as const).map((act) =>
   scenario(`waiting, and ${act}`, ['answers', 'answers', 'busy'], {
     batchSize: 3,
@@ -154,7 +152,6 @@ export const reportedScenarios: readonly Scenario[] = (['pause', 'suppress', 'wi
   }),
 );
 
-/** The scenarios of an API. */
 export const scenariosOf = (api: ServiceApi): readonly Scenario[] =>
   api === 'contract' ? scenarios : [...scenarios, ...reportedScenarios];
 
@@ -178,30 +175,27 @@ export function addedTo({ people }: Scenario): UploadRow {
 }
 
 export const expiresAfterMs = 20 * minuteMs;
-/** How long rows may be added. */
 const openForMs = hourMs;
 export const pilotRows = 1;
-/** What people consented to. */
 export const purpose = 'visit';
 export const houseWithinMs = hourMs;
-export const houseRules: Omit<HouseRules, 'version'> = {
+export const houseRules: Omit<AccountRules, 'version'> = {
   calendar: { hours: null, closedOn: [] },
   caps: [{ by: 'number', calls: 1, withinMs: houseWithinMs }],
   callerLimits: null,
   requires: { consent: false, optOut: false },
 };
 
-/** Minutes until the wanted call back, at each pick-up. */
 export const askedBack = 10;
 
-/** Once: who asks again is left to an operator. */
+/** Once: a second request is left to an operator. */
 const rulesOfCallBacks: Pick<CampaignRules, 'agentId' | 'results' | 'callback'> = {
   agentId: 'agent_callbacks',
   results: [collectedRule('later', 'callback_in', [askedBack], { next: { kind: 'callback' } })],
   callback: { ...callbackRules, at: { kind: 'in', key: 'callback_in' }, lateMs: minuteMs, most: 1 },
 };
 
-/** `begins`: when, for one that takes rows and has an end. */
+/** `begins`: start of a campaign that takes rows and has an end. */
 export function rulesOf({ batchSize, callsBack, pilot, staysOpen, hasPurpose, perHour }: Scenario, begins?: number): CampaignRules {
   const { retry } = buildRules();
   const delays = { ...retry.delays, busy: [2 * minuteMs], no_answer: [2 * minuteMs], unreached: [2 * minuteMs] };

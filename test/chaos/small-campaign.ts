@@ -25,14 +25,12 @@ export interface Ending {
   ledger: Ledger;
   standing: Standing;
   person: Person;
-  /** What was done, in order. */
   done: readonly Intervention[];
   faults: string[];
 }
 
 const mostSteps = 200;
 
-/** One campaign of a few people, driven as its workflow does, by one worker after the other. */
 export class SmallCampaign implements Stage {
   readonly #place: Place;
   readonly #scenario: Scenario;
@@ -94,7 +92,7 @@ export class SmallCampaign implements Stage {
     }
   }
 
-  /** As Temporal would run it: an answer, or the time of the next try. */
+  /** As Temporal runs it: an answer, or the time of the next try. */
   async attempt<Result>(operation: string, work: (worker: WovenWorker) => Promise<Result>): Promise<Answer<Result>> {
     this.#step += 1;
     try {
@@ -140,7 +138,7 @@ export class SmallCampaign implements Stage {
     await this.clock.pass(Math.max(1, Math.round(next - this.clock.now())));
   }
 
-  /** What persons do once a change of state stands; repeated until it comes about. */
+  /** Operators' acts after a state change; repeated until it comes about. */
   async #carryOutOrders(): Promise<void> {
     const { effects } = this.#crew.log;
     const isDue = ({ after }: Order) => effects.some((effect) => stands(effect) && effect.transitions.includes(after));
@@ -162,10 +160,10 @@ export class SmallCampaign implements Stage {
       return answer;
     }
     const { outstanding, reason } = answer.result;
-    // While only deadlines are waited for, looks are seldom; further apart, time would not count as watched.
+    // Checks are rare while only deadlines are pending; rarer ones would not count as watched time.
     const running = this.#sandbox.calls().some((call) => call.endedAt === null);
     const nextAt = this.clock.now() + (running ? 41_000 : 119_000);
-    // A collect that nothing ends goes on for five minutes, and then the planner is asked.
+    // A collect that nothing ends runs for five minutes, then the planner decides.
     return { result: { outstanding, isOver: reason !== 'time' || this.clock.now() >= loop.plannedAt + collectMaxMs, nextAt } };
   }
 
@@ -191,14 +189,13 @@ export class SmallCampaign implements Stage {
     }
   }
 
-  /** Who paused it lets it go on; one that paused by itself needs a hand, which is counted. */
+  /** The process that paused it resumes it; resuming a self-pause counts as an operator's act. */
   async #resumeIfPaused(): Promise<void> {
     const standing = this.#standing;
     if (standing.paused !== null && this.clock.now() < standing.paused.resumeAt) return;
     const stored = await findCampaign(this.#place.stores[0].db, campaignId);
     if (stored?.state === 'paused') {
       const { person } = this.#crew;
-      // A person decides about a pilot, and is to.
       const asksForPilot = stored.stateReason?.startsWith('The pilot is over') === true;
       if (standing.paused === null && !person.mayHavePaused && !asksForPilot) standing.presses.push(stored.stateReason ?? 'no reason');
       if (asksForPilot) standing.pilotDecided ??= this.#crew.log.effects.length;
@@ -209,7 +206,6 @@ export class SmallCampaign implements Stage {
     this.#endPause();
   }
 
-  /** As the workflow grants it. */
   async #resume(): Promise<void> {
     const worker = this.#crew.startUndisturbed();
     this.#standing.wishes += 1;

@@ -8,10 +8,10 @@ import { scenarios } from './scenarios.ts';
 
 type Amount = Record<'every' | 'everyScenario' | 'seeds', number>;
 
-/** At full depth workers are killed at each effect of one scenario in so many, and at `SEED_FACTOR=8` of all. */
+/** At full depth one scenario in this many has workers killed at each effect; all at `SEED_FACTOR=8`. */
 const everyOfKills = 8;
 
-/** Tests a part of the cases that reach each cell once, the kills of some scenarios at full depth, and some seeds. */
+/** Plays one case per cell, at full depth some scenarios' kills, and some seeds. */
 export function testWeaves(database: TestDialect, { every, everyScenario, seeds }: Amount): void {
   const drawn = seedsFrom(1, seeds);
   const [first = 0] = drawn;
@@ -29,10 +29,10 @@ export function testWeaves(database: TestDialect, { every, everyScenario, seeds 
       for (const each of cases) {
         const { story, ending } = await runCase(place, each);
         expect(story).toBe('');
-        // What happened before was not quite the same.
+        // The run before diverged from the design, so the case was missed.
         if (ending.done.length === 0) missed[picked.includes(each) ? 'picked' : 'kills'] += 1;
       }
-      // They are no proof where they come to nothing.
+      // Cases that are missed prove nothing.
       expect(picked.length).toBeGreaterThan(isSoak ? 0 : played.length);
       if (isSoak) return;
       expect(missed.picked).toBeLessThan(picked.length / 20);

@@ -1,5 +1,4 @@
 import { isFull } from '../support/depth.ts';
 import { testWeaves } from './test-weaves.ts';
 
-// PostgreSQL adds its locks, which a few scenarios come to.
 testWeaves('postgres', isFull ? { every: 10, everyScenario: 1, seeds: 4 } : { every: 26, everyScenario: 11, seeds: 2 });

@@ -8,14 +8,14 @@ import { type Effect, type EffectLog, type Looked } from './effect-log.ts';
 import { nameRequest, requestsOf } from './requests.ts';
 import { type Blow, brokenConnection, createMortality, isRefusal, ProcessDied, type Strike, refuseStatement } from '../world/faults.ts';
 
-/** Asked before each effect; says what befalls the process there. */
+/** Called before each effect; returns what strikes the process there. */
 export type Disturb = (at: { step: number; operation: string; nth: number }) => Promise<Blow | null>;
 
 export type BeforeCommit = (at: { step: number; operation: string; nth: number }) => Promise<(() => Promise<void>) | undefined>;
 
 class RolledBack extends Error {}
 
-/** A process as its effects see it: one at a time, until it is gone. */
+/** One process: its effects run one at a time, until it is gone. */
 export class WovenProcess {
   readonly who: string;
   readonly #log: EffectLog;
@@ -74,7 +74,7 @@ export class WovenProcess {
     return this.#disturb({ step: this.#step, operation: this.#operation, nth });
   }
 
-  /** What befalls an effect that no database can refuse. */
+  /** The strike at an effect that no database can refuse. */
   async #ask(nth: number): Promise<Strike | null> {
     const { strike = null } = (await this.#askForBlow(nth)) ?? {};
     return isRefusal(strike) ? null : strike;
@@ -144,7 +144,7 @@ export class WovenProcess {
     };
   }
 
-  /** Requests about calls; what the service says of itself is no effect. */
+  /** Requests about calls; the service's self-descriptions are no effect. */
   transport(transport: Transport): Transport {
     const send = <Result>(what: string | null, method: string, work: () => Promise<Result>): Promise<Result> =>
       what === null ? work() : this.#inTurn(() => this.#request(what, method, work));
@@ -175,7 +175,7 @@ export class WovenProcess {
     return sent.value;
   }
 
-  /** A write outside a transaction holds its connection until its result is handed on; after the process is gone it fails. */
+  /** A write outside a transaction keeps its connection until its result is returned; it fails once the process is gone. */
   #writes(): KyselyPlugin {
     const tables = new WeakMap<object, string>();
     return {

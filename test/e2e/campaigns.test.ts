@@ -37,7 +37,7 @@ const newWorld = useSharedWorld({}, { world: { people } }, async (world) => {
 interface Answer {
   status: number;
   headers: Headers;
-  // A test says of each answer what it expects.
+  // Each test states its expected answer.
   // oxlint-disable-next-line typescript/no-explicit-any
   body: any;
 }
@@ -68,11 +68,9 @@ function upload(files: Record<string, string>): FormData {
   return form;
 }
 
-/** Until the round that runs has ended. */
 const completed = (id: string) =>
   until(`${id} has ended`, async () => (await ask(`GET /campaigns/${id}`, { role: 'read' })).body.state === 'completed', { everyMs: 100 });
 
-/** Whom the service has called of these. */
 const calledOf = ({ sandbox }: CampaignWorld, numbers: readonly string[]): string[] =>
   sandbox.calls().flatMap(({ to }) => (numbers.includes(to) ? [to] : [])).toSorted(); // prettier-ignore
 
@@ -84,7 +82,7 @@ test.concurrent(
     const good = Array.from({ length: 9 }, (_, at) => numberAt(at));
     const [first = ''] = good;
     const [wrong, twin, last] = [numberAt(9), numberAt(10), numberAt(11)];
-    // Of twelve rows, one has a letter in its number, one the number of another one, and one no number.
+    // Of twelve rows, one has a letter in its number, one another row's number, and one none.
     const lines = [...good, `${wrong.slice(0, -1)}O`, first, '+1'].map((number, at) => `${number},Guest ${at + 1}`);
     world.writeCampaign({ lines, yaml: ['retry: { max_attempts: 1 }'] });
     const files = { campaign: world.read('campaign.yaml'), list: world.read('list.csv') };
@@ -97,7 +95,7 @@ test.concurrent(
     const started = await ask('POST /campaigns', { key: 'go', form: upload(files) });
     expect(started.status, JSON.stringify(started.body)).toBe(201);
     expect(started.body).toMatchObject({ campaignId: id, result: 'started', imported: true, rowsTotal: 12, rowsRejected: 3, round: 1 });
-    // A worker that has just begun may take longer than the answer waits for it; to repeat the pause is harmless.
+    // A new worker may outlast the answer's wait; repeating the pause is harmless.
     await until('the worker has heard of the pause', async () => (await ask(`POST /campaigns/${id}/pause`)).body.notice === null);
     const again = await ask('POST /campaigns', { key: 'go', form: upload(files) });
     expect(again.headers.get('idempotent-replayed')).toBe('true');
@@ -154,14 +152,13 @@ test.concurrent(
     expect(fixed.body).toMatchObject({ dryRun: false, round: 2, rows: told });
     expect((await ask(path, { key: 'fix', json: { rows } })).body).toEqual(fixed.body);
     await completed(id);
-    // The service was asked for nobody twice.
     expect(calls()).toEqual([...good, wrong, twin].toSorted());
     const ends = (await ask(`GET /campaigns/${id}/results`)).body.rows as { outcome: string }[];
     expect(ends.flatMap(({ outcome }, at) => (outcome === 'rejected' ? [at + 1] : []))).toEqual([12]);
     expect((await ask(`GET /campaigns/${id}/results.csv`)).body).toContain('Guest eleven');
     const late = { round: null, rows: [{ code: 'not_rejected' }, {}, {}] };
     expect(await ask(path, { json: { rows } })).toMatchObject({ status: 200, body: late });
-    // The server dies when the row is in line, and before its round begins: the same request again begins it.
+    // The server dies when the row is queued, before its round begins: repeating the request begins it.
     const store = await openStore({ sqlitePath: world.env['CARILLON_DB'] ?? '' });
     const row = { ...buildRow(12, last, [last, 'Guest 12']), country: 'US' };
     const editor = new RecipientEditor(store, { campaignId: id, restore: false, dryRun: false, fixes: true });
@@ -207,7 +204,7 @@ interface ServiceRecord {
   collected_data: Record<string, unknown>;
 }
 
-/** What a talk came to by the service's own record alone; null: it was none, or the person wants no calls. */
+/** The result of a talk by the service's record alone; null: no talk, or an opt-out. */
 function cameTo({ transcript, metadata, collected_data: collected }: ServiceRecord): string | null {
   const value = (key: string): unknown => {
     const said = collected[key];
@@ -221,7 +218,7 @@ function cameTo({ transcript, metadata, collected_data: collected }: ServiceReco
   return 'other';
 }
 
-/** The service refuses these before it queues anything, and with them whatever else is in their request. */
+/** The service refuses these before it queues anything, and with them their whole request. */
 const refused = ['+12125550120', '+13125550120', '+14155550120'];
 
 interface Told {
@@ -258,7 +255,7 @@ test.concurrent(
     const perPerson = groupBy(calls, ({ to }) => to);
     const nth = [...perPerson.values()].flatMap((own) => own.map((_, index) => index + 1));
     const placed = [1, 2, 3].map((value) => ({ value, calls: nth.filter((each) => each === value).length }));
-    // A world that can break it: people were given back and called again, and some are called more than once.
+    // The world exercises the rule: calls were withdrawn and repeated, some recipients called more than once.
     expect((await world.run('events', id, '--json')).stdout).toMatch(/"attempt\.released".*"attemptId":"[^"]*\/[4-9]"/s);
     expect(placed.every((line) => line.calls > 0)).toBe(true);
     const expected = new Map<string, string>();
@@ -304,7 +301,7 @@ test.concurrent(
   },
 );
 
-/** So late may a promised call be, a minute of real time: under load nothing is sooner for certain. */
+/** A minute of real time: under load sooner is not certain. */
 const lateMs = 10 * hourMs;
 
 interface Listed {
@@ -321,7 +318,7 @@ test.concurrent(
     const id = `${world.id}-calls`;
     const text = readFileSync(file, 'utf8');
     expect(text).toContain('late: 30m');
-    // At any hour, or the test would have to wait for the morning.
+    // At any hour; otherwise the test would wait for the morning.
     const timeless = text
       .replace(/^holidays: .*\n/m, '')
       .replace(/^hours:\n(?: {2}.*\n)+/m, 'hours: any\nlaw: off\nadvanced: { analysis_wait: 2m }\n')
@@ -342,7 +339,7 @@ test.concurrent(
       dueAt: null,
     });
 
-    // Ben has said that he needs no call; an operator promises him one.
+    // Ben declined a call; an operator schedules a callback for him.
     const talkWith = async (row: number) =>
       ((await ask(`GET /campaigns/${id}/results`)).body.rows as { outcome: string }[])[row - 1]?.outcome;
     await until('a talk with Ben', async () => (await talkWith(2)) === 'completed');
@@ -366,7 +363,7 @@ test.concurrent(
     expect(more).toEqual([]);
     expect(second?.acceptedAt).toBeGreaterThanOrEqual(Date.parse(at));
     expect(second?.acceptedAt).toBeLessThan(Date.parse(at) + lateMs);
-    // Three promises, each an hour after the talk before it; with the fourth wish a person decides.
+    // Three callbacks, each an hour after the previous talk; at the fourth request an operator decides.
     const calls = callsTo(ana);
     expect(calls).toHaveLength(4);
     for (const [index, call] of calls.entries()) {
@@ -386,7 +383,6 @@ test.concurrent(
   },
 );
 
-/** A browser in which somebody has signed in. */
 async function openBrowser(token: string) {
   const cookie = await signIn(url, token);
   const ask = async (path: string, body?: FormData | URLSearchParams) => {
@@ -428,7 +424,7 @@ test.concurrent('a campaign that the page has started is the one that its downlo
   // The button was pressed twice, or the draft was open in a second tab.
   expect(await post(`${path}/start`, { key, campaign: world.id })).toBe(`/campaigns/${world.id}`);
   expect(await get('/new')).toContain('There is none.');
-  // It was under way when the campaign was started, and ends afterwards.
+  // It began before the campaign's start and ends afterwards.
   await world.inTurn(() => endRehearsal(store, draftId, JSON.stringify(rehearsedReport)));
   await world.inTurn(() => sweepDrafts(store, Date.now()));
   await store.close();
@@ -452,7 +448,6 @@ test.concurrent('two people who press opposite buttons at once are each told the
   const open = async (name: string) => {
     const browse = await openBrowser(await world.token(name, 'operate'));
     return {
-      /** Opens the form of a button, which is pressed later. */
       open: async (wish: string) => hiddenFields((await browse(`/campaigns/${id}/${wish}`)).text),
       press: (wish: string, fields: Record<string, string>) => browse(`/campaigns/${id}/${wish}`, new URLSearchParams(fields)),
     };
@@ -465,14 +460,14 @@ test.concurrent('two people who press opposite buttons at once are each told the
   const resume = await otto.open('resume');
   const [paused, resumed] = await Promise.all([anna.press('pause', pauseOfBefore), otto.press('resume', resume)]);
   expect(paused.status).toBe(303);
-  // Whoever came later has their way; a resume on sight of an earlier pause does not undo a later one.
+  // The later change wins; a resume from a page before a later pause does not undo it.
   if (resumed.status === 409) expect(resumed.text).toContain('Last changed by');
   else expect(resumed.status).toBe(303);
   expect(['paused', 'scheduled']).toContain(await state());
   if (resumed.status === 409) expect(await state()).toBe('paused');
 
   const [drain, cancel] = [await anna.open('drain'), await otto.open('cancel')];
-  // Each of them presses twice, and the answers to one button are of the same change.
+  // Each presses twice, and both answers to a button are of the same change.
   const presses = [() => anna.press('drain', drain), () => otto.press('cancel', cancel)];
   for (const { status, text } of await Promise.all([...presses, ...presses].map((press) => press()))) {
     expect([303, 409]).toContain(status);
@@ -482,7 +477,7 @@ test.concurrent('two people who press opposite buttons at once are each told the
   const log = (await world.run('events', id, '--json')).stdout.trim().split('\n');
   const acts = log.map((line) => JSON.parse(line) as { type: string; text: string });
   const done = acts.flatMap(({ type, text }) => (type === 'operator.acted' ? [text] : []));
-  // Whatever the order: each change that was made stands there once, under the name of who made it.
+  // In any order, each change is logged once, under its operator's name.
   expect(done.toSorted()).toEqual([...new Set(done)].toSorted());
   expect(done).toEqual(expect.arrayContaining(['front desk: pause', 'night console: pause']));
   expect(done.some((act) => act === 'front desk: drain' || act === 'night console: cancel')).toBe(true);

@@ -14,14 +14,14 @@ const newWorld = useSharedWorld({}, { epochMs: tuesdayNoon }, async (world) => {
   token = await world.token('front desk', 'operate');
 });
 
-/** People of these numbers in a list; a letter stands in the first number. */
+/** A list of these numbers; the first has a letter in it. */
 function listOf(numbers: readonly string[]): { name: string; mimeType: string; buffer: Buffer } {
   const [first = '', ...others] = numbers;
   const lines = [first.replace('0', 'O'), ...others].map((number, at) => `${number},Guest ${at + 1}`);
   return { name: 'guests.csv', mimeType: 'text/csv', buffer: Buffer.from(['phone,name', ...lines].join('\n')) };
 }
 
-/** Works in a window of its own, in which nothing may be asked for elsewhere or complained about. */
+/** A window that must request nothing elsewhere and log no complaint. */
 async function inWindow(work: (window: TestWindow) => Promise<void>): Promise<void> {
   const window = await openWindow({ origin });
   try {
@@ -40,17 +40,15 @@ const focusShown = `(() => {
 })()`;
 const mostStops = 300;
 
-/** Without a mouse. */
 class Keyboard {
   readonly #page: Page;
-  /** Stops at which nobody could see where they are. */
+  /** Stops without visible focus. */
   readonly unseen = new Set<string>();
 
   constructor(page: Page) {
     this.#page = page;
   }
 
-  /** With Tab. */
   async to(goal: Locator): Promise<void> {
     await goal.first().waitFor();
     for (let stops = 0; stops < mostStops; stops += 1) {
@@ -67,7 +65,7 @@ class Keyboard {
     await this.#page.keyboard.press(key);
   }
 
-  /** In place of what stands there. */
+  /** Replaces the present text. */
   async write(goal: Locator, text: string): Promise<void> {
     await this.to(goal);
     await this.#page.keyboard.press('Control+a');
@@ -75,7 +73,6 @@ class Keyboard {
     await this.#page.keyboard.press('Tab');
   }
 
-  /** By arrows. */
   async choose(goal: Locator, isChosen: () => Promise<boolean>): Promise<void> {
     await this.to(goal);
     for (let steps = 0; steps < 20 && !(await isChosen()); steps += 1) await this.#page.keyboard.press('ArrowDown');
@@ -95,7 +92,7 @@ browserTest(
       const link = (name: RegExp | string) => page.getByRole('link', { name });
       const button = (name: RegExp | string) => page.getByRole('button', { name });
       const calls = () => world.sandbox.calls().filter(({ to }) => numbers.includes(to));
-      // Of the first batch nobody will ever know whether it arrived: its connection is cut, and no record shows it.
+      // The first batch's arrival stays unknown: its connection is cut, and no record shows it.
       world.sandbox.addFaults({ operation: 'batch_calls', nth: 1, effect: { type: 'reset', when: 'before' } });
 
       await page.goto(`${origin}/sign-in`);
@@ -105,7 +102,7 @@ browserTest(
       const chosen = page.waitForEvent('filechooser');
       await keys.press(page.getByLabel(/Your list/));
       await (await chosen).setFiles(listOf(numbers));
-      // The page opens as soon as the list is there, and saves what is changed without a button.
+      // The page opens as soon as the list is there, and saves changes without a button.
       const sum = page.getByRole('complementary', { name: 'What would happen' });
       await sum.getByText(`of ${rows} can be called`).waitFor();
       await sum.getByText(String(rows - 1), { exact: true }).waitFor();
@@ -115,7 +112,7 @@ browserTest(
       await sum.getByText(String(rows), { exact: true }).first().waitFor();
       await keys.press(page.getByLabel(/Main line/), 'Space');
       await keys.write(page.getByLabel('Opening line'), 'Hello , a reminder of your appointment.');
-      // The column is put where the line was left.
+      // The column goes where the caret was.
       await page.getByLabel('Opening line').press('Home');
       for (const _ of 'Hello ') await page.keyboard.press('ArrowRight');
       await page.getByRole('button', { name: 'name', exact: true }).click();
@@ -166,7 +163,7 @@ browserTest(
       await keys.press(link(/^Resume/));
       await keys.press(button(/^Resume/));
       await page.getByText(`${world.id} is running again.`).waitFor();
-      // People: found with the key of the search, walked through, looked at, and left.
+      // People: search by key, move through, open, and leave.
       await keys.press(link(/^People/));
       await page.waitForURL(/\/rows$/);
       await page.locator('.live[data-link="on"]:visible').waitFor();
@@ -181,7 +178,7 @@ browserTest(
       await page.keyboard.press('Enter');
       await page.waitForURL(/person=7|rows\/7/);
 
-      // One who rang the front desk is taken off, if nobody has called them yet, and put on the do-not-call list in any case.
+      // A recipient who rang the front desk is withdrawn if not called yet, and suppressed in any case.
       await page.goto(`${origin}/campaigns/${world.id}/rows/${rows}`);
       await link('Do not call this number').click();
       await button('Do not call this number').click();
@@ -190,7 +187,7 @@ browserTest(
       const results = link('Download results');
       await until('the campaign ends on the open page', async () => (await results.count()) > 0);
 
-      // The service's log has no call to those of the lost batch, and a person decides that they are dialled again.
+      // The service's log has no calls to the lost batch, and the operator redials it.
       const before = calls().map(({ to }) => to);
       const again = () =>
         new Set(
@@ -207,7 +204,7 @@ browserTest(
       await results.waitFor();
       expect(await link('Decide').count()).toBe(0);
       expect(before.filter((number) => again().has(number))).toEqual([]);
-      // Everybody, under the number that was typed too, but perhaps the one who wants no calls.
+      // Everyone, with corrected numbers, except perhaps the opt-out.
       const called = new Set(calls().map(({ to }) => to));
       expect(called).toContain(numbers[0]);
       expect(called.add(numbers.at(-1) ?? '')).toEqual(new Set(numbers));
@@ -228,11 +225,11 @@ browserTest(
       const asked = await fetch(`${origin}/api/v1/campaigns/${world.id}/file`, auth);
       expect(await asked.json()).toMatchObject({ file: { pacing: { max_concurrent_calls: 5 }, retry: { max_attempts: 1 } } });
 
-      // Somebody who was reached: what was said, beside its recording.
+      // A call that was answered: its transcript, beside its recording.
       const within = (name: string, choice: RegExp) => page.getByRole('navigation', { name }).getByRole('link', { name: choice }).click();
       await within('Campaign', /^People/);
       await within('Filter by status', /^Reached/);
-      // Before its styles come, a page shows links that it hides.
+      // Before its styles load, a page shows links that it hides.
       await page.waitForURL(/completed/);
       await page.locator('tbody').getByRole('link').first().click();
       await link('Listen and read').first().click();
@@ -246,7 +243,7 @@ browserTest(
       const [html] = await Promise.all([page.waitForEvent('download'), button('Download the report').click()]);
       expect(html.suggestedFilename()).toMatch(/\.html$/);
 
-      // One that would call later is cancelled, and never will.
+      // A campaign with a later start is cancelled, and never calls.
       const later = newWorld();
       const startsAt = new Date(world.sandbox.clock.now() + 20 * 86_400_000).toISOString();
       const startsLater = later.writeCampaign({ lines: ['+14155550149,Guest'], yaml: [`starts_at: '${startsAt}'`] });

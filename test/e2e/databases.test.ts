@@ -18,7 +18,7 @@ import { connectSharedTemporal, type TestTemporal } from '../support/temporal-fo
 import { until } from '../support/until.ts';
 
 let temporal: TestTemporal;
-/** Of this file's own, since it is stopped, set back and left behind. */
+/** This file's own, since it is stopped, restored and replaced. */
 let postgres: PostgresServer;
 
 beforeAll(async () => {
@@ -30,7 +30,6 @@ beforeAll(async () => {
   };
 });
 
-/** What takes the place of PostgreSQL's server or of its data. */
 const databasesTest = test.runIf(hasDatabases);
 
 databasesTest('PostgreSQL may restart under a campaign, and a base backup with its archived log may take its place', async () => {
@@ -45,7 +44,6 @@ databasesTest('PostgreSQL may restart under a campaign, and a base backup with i
     const second = gates.set('batch_received');
     await postgres.restart(async () => {
       gates.release(first);
-      // The verdict has nowhere to go yet.
       await until('the worker has tried to write it', () => worker.output().includes('could not be written'));
     });
     expect(await run.untilBatch(restarted, ['confirmed'])).toMatchObject({ posts: sent });
@@ -67,7 +65,6 @@ databasesTest('PostgreSQL may restart under a campaign, and a base backup with i
   });
 });
 
-/** A name under which everybody reaches the writer. */
 async function openEndpoint(url: string): Promise<{ endpoint: Way; primaryPort: number }> {
   const primaryPort = Number(new URL(url).port);
   const endpoint = await startWay(primaryPort);
@@ -88,7 +85,7 @@ test('a COMMIT whose answer is lost, whichever of a request, is 503, and its key
   const store = await openStore({ databaseUrl: hostsOf(url, endpoint.port), sqlitePath: '' });
   onTestFinished(() => store.close());
   const world = await ApiWorld.over(store);
-  // The use of the token is noted as well, beside the first request.
+  // The token's use is noted too, beside the first request.
   expect((await world.ask(add, { body: { numbers: ['+12125550178'] } })).status).toBe(200);
   for (const n of [1, 2, 3]) {
     const one = { key: `k${n}`, body: { numbers: [`+1212555018${n}`] } };
@@ -117,7 +114,7 @@ databasesTest('a failover to a standby and back stops nothing for good, and one 
   const standby = await postgres.startStandby();
   const hook = await startHookServer((response) => sendJson(response, {}));
   await withRun({ id: 'failover', seed: 1041, temporal, databaseUrl, recipients: 40, settings }, async (run) => {
-    // Its look at the log each second keeps a connection of the worker in use.
+    // It polls the log each second, which keeps a worker's connection in use.
     await addTestWebhook(run.store, hook.url, { webhookId: 'webhook-failover' });
     const store = await openStore({ databaseUrl, sqlitePath: '' });
     onTestFinished(() => store.close());
@@ -137,11 +134,10 @@ databasesTest('a failover to a standby and back stops nothing for good, and one 
     await until('the stream has begun', () => stream.ids.length > 0);
     const direct = await openStore({ databaseUrl: url, sqlitePath: '' });
     onTestFinished(() => direct.close());
-    // What it has of batch 2 is that it was going to be sent.
+    // Of batch 2 it has only the intent to send.
     await until('the standby has all there is', () => standby.hasAll());
     await standby.fallBehind();
 
-    // The writer's name leads to the standby.
     endpoint.leadTo(standby.port);
     endpoint.drop();
     run.sandbox.gates.release(second);
@@ -165,14 +161,13 @@ databasesTest('a failover to a standby and back stops nothing for good, and one 
     await until('its metrics say why', async () => (await told(`${metrics}/metrics`)).includes(faulty));
     expect(worker.output()).toContain(standbyWords);
 
-    // Of two hosts, the one that may write.
+    // Of two hosts, the writable one.
     const both = await openStore({ databaseUrl: hostsOf(url, standby.port, primaryPort), sqlitePath: '' });
     expect(await both.transaction((tx) => both.now(tx))).toBeGreaterThan(0);
     await both.close();
 
-    // After doctor, which asks the service as a dial does.
+    // After doctor, which queries the service like a dial.
     const third = run.sandbox.gates.set('batch_received');
-    // And back; the standby lives on, and with it the connections to it.
     endpoint.leadTo(primaryPort);
     const promised = { limitMs: 60_000 };
     const done = await until(
@@ -193,7 +188,7 @@ databasesTest('a failover to a standby and back stops nothing for good, and one 
     expect(batches[0]).toEqual({ n: 2, state: 'confirmed' });
     expect(batches.at(-1)?.state).toBe('posting');
 
-    // The primary dies, and the standby takes its place without the last that was committed.
+    // The primary dies, and the standby replaces it without the last commits.
     await standby.promote();
     endpoint.leadTo(standby.port);
     endpoint.drop();

@@ -7,9 +7,9 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { readAllEvents } from '../../src/ledger/events.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import type { ScheduleView } from '../../src/operations/control/schedules/view.ts';
-import type { Firing } from '../../src/rules/events.ts';
+import type { ScheduledRun } from '../../src/rules/events.ts';
 import { readConfig } from '../../src/shared/config.ts';
-import { campaignWorkflowId, completionNoticeId } from '../../src/rules/ids.ts';
+import { campaignWorkflowId, completionNotificationId } from '../../src/rules/ids.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { numberAt, proven, useSharedWorld, type CampaignWorld, type WorkerProcess } from '../interfaces/cli/campaign-world.ts';
 import { allowAll, sendJson, startHookServer, type HookCall } from '../shared/hooks/hook-server.ts';
@@ -19,7 +19,7 @@ import { patienceMs, until, within } from '../support/until.ts';
 const secrets = ['pq_AskKey83', 'pq_EndKey84', 'pq_HookSecret85-0123456789', 'sk_sandbox_ok'];
 const [askKey = '', endKey = '', hookSecret = ''] = secrets;
 const rows = 12;
-/** Set before the world begins, so that its workers know the addresses that hold the keys. */
+/** Set before the world begins, so that its workers know the addresses of the keys. */
 const hook = await startHookServer(allowAll, afterAll);
 const newWorld = useSharedWorld(
   {
@@ -37,10 +37,9 @@ const newWorld = useSharedWorld(
   {},
   async () => {},
 );
-/** The one that is at work. */
 let worker: WorkerProcess;
 
-/** All that stands in the files of a folder, the write-ahead log of the database among them. */
+/** All text in a folder's files, including the database's write-ahead log. */
 function textOfFolder(folder: string): string {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8')).join('\n');
@@ -62,7 +61,7 @@ const rowCount = 8;
 const names = Array.from({ length: rowCount }, (_, i) => `Planted${i + 1}`);
 const list = `phone,name\n${names.map((name, i) => `${numberAt(i)},${name}`).join('\n')}\n`;
 
-/** Answers with the list once `let go` is called, and says when it is asked. */
+/** Serves the list once `letGo` is called; `asked` resolves at the request. */
 async function serveList(): Promise<{ url: string; asked: Promise<void>; letGo: () => void }> {
   let letGo = (): void => {};
   const gone = new Promise<void>((resolve) => (letGo = resolve));
@@ -123,7 +122,7 @@ test('a worker killed while it fetches the list, and again while it calls, loses
   expect(called.length).toBe(rowCount);
   expect(await world.run('verify')).toMatchObject(proven);
 
-  // Nothing of the list or of its URL stands in what Temporal keeps, of the firing as of its campaign.
+  // Temporal stores nothing of the list or its URL, for the run and its campaign.
   const tokens = [...names, ...names.map((_, i) => numberAt(i)), 'planted-secret', 'sk_sandbox_ok'];
   for (const id of [workflowId, `campaign/${campaignId}/1`]) {
     const kept = await textOfWorkflow(client, id, ['__temporal_workflow_metadata']);
@@ -147,13 +146,13 @@ test('a worker killed while it fetches the list, and again while it calls, loses
   const store = await openStore({ sqlitePath: world.env['CARILLON_DB'] ?? '' });
   onTestFinished(() => store.close());
   const told = (await readAllEvents(store.db, 0, 1000)).filter(({ type }) => type.startsWith('schedule.'));
-  expect(told.map(({ type, data }) => [type, (data as Firing).campaignId])).toEqual([
+  expect(told.map(({ type, data }) => [type, (data as ScheduledRun).campaignId])).toEqual([
     ['schedule.fired', campaignId],
     ['schedule.fired', ended.campaignId],
     ['schedule.failed', ended.campaignId],
   ]);
   await until('the firing is over', async () => !(await describe(world)).isRunning, { everyMs: 250 });
-  // Its people have calls open, or wait: the next firing would call them beside it.
+  // Recipients have calls open or wait: the next run would call them in parallel.
   expect(await world.run('schedule', 'trigger', world.id)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining(`Campaign ${ended.campaignId} of an earlier run is running.`),
@@ -233,14 +232,16 @@ test('a hook that is silent pauses the campaign, is told so, refuses people and 
     await say(...command);
   await say('results', id, '--format', 'jsonl', '--output', world.path('results.jsonl'));
   expect(new Set(hook.calls.map(({ path }) => new URL(path, hook.url).searchParams.get('key')))).toEqual(new Set([askKey, endKey]));
-  // The worker still has the database open, so that its write-ahead log is there.
+  // The worker still has the database open, so its write-ahead log exists.
   expect(existsSync(`${world.env['CARILLON_DB']}-wal`)).toBe(true);
   const files = textOfFolder(dirname(world.env['CARILLON_DB'] ?? ''));
   expect(findTokens(files, ['env://CARILLON_URL_ASK', 'Row1'])).toHaveLength(2);
   expect(findTokens(files, secrets)).toEqual([]);
 
   const { client, connection } = await connectTemporal(readConfig(world.env));
-  const histories = await Promise.all([campaignWorkflowId(id, 1), completionNoticeId(id, 1)].map((each) => textOfWorkflow(client, each)));
+  const histories = await Promise.all(
+    [campaignWorkflowId(id, 1), completionNotificationId(id, 1)].map((each) => textOfWorkflow(client, each)),
+  );
   await connection.close();
   for (const history of histories) expect(findTokens(history, [id])).toEqual([id]);
   const people = results.flatMap(({ phone = '', name = '' }) => [phone.slice(1), name]);

@@ -19,16 +19,16 @@ import { until, within } from '../support/until.ts';
 import { program } from '../support/worker-process.ts';
 
 const execute = promisify(execFile);
-/** Of this file's own, so that a long campaign continues as new; a server suggests that at 4,096 events by default. */
+/** This file's own, so that a long campaign continues as new; a server suggests that at 4,096 events by default. */
 let temporal: TestTemporal;
 beforeAll(async () => {
   temporal = await startTemporalForTests({ longAfter: 30 });
 });
 afterAll(() => temporal.stop());
 
-/** Where a worker may die with nothing lost. Between its last commit and the service nobody can know whether it sent the batch. */
+/** Where a worker may die with nothing lost. Between last commit and request, it is unknown whether the batch was sent. */
 type Place = Exclude<Gap, 'posting_committed'> | 'planning' | 'reading';
-/** While a request is on its way the ledger is the same in each gap, and the interleavings go to each of them. */
+/** During a request the ledger is the same in each gap, and the interleavings cover each. */
 const places: readonly Place[] = isFull
   ? ['planning', 'request_received', 'work_done', 'reply_sent', 'verdict_committed', 'reading']
   : ['planning', 'work_done', 'verdict_committed', 'reading'];
@@ -41,9 +41,9 @@ async function killReader(run: CampaignRun): Promise<void> {
   run.toService.drop();
 }
 
-/** Kills a worker after it has committed its first batch, of which it has told nobody. */
+/** Kills a worker after it has committed its first batch, unreported. */
 async function killPlanner(run: CampaignRun): Promise<void> {
-  // The planner waits, with the numbers already looked at, until the account may be used.
+  // The planner waits, with the numbers already checked, until the account may be used.
   const { accountId = '' } = (await findCampaign(run.store.db, run.id)) ?? {};
   await run.store.transaction((tx) => holdAccount(tx, accountId, Date.now() + 1_000 * 3_600_000));
   const worker = run.startWorker();
@@ -64,12 +64,12 @@ async function killPlanner(run: CampaignRun): Promise<void> {
   run.toTemporal.drop();
 }
 
-/** Only missed heartbeats end an activity of a dead worker within a test's time. */
+/** Only missed heartbeats end a dead worker's activity within a test's time. */
 const heartbeatsAlone = { CARILLON_SHORT_TIMEOUT_MS: '900000', CARILLON_SUBMIT_SLACK_MS: '900000' };
 
 const people = isFull ? 60 : 40;
 
-/** Plays a campaign of the same people to its end. Answers what became of each row, as its person would tell it. */
+/** Plays a campaign of the same recipients to its end. Returns each row's outcome. */
 async function play(id: string, seed: number, kills: readonly { place: Place; nth: number }[]): Promise<object[]> {
   const options = { id, seed, temporal, recipients: people, batchSize: 4, settings: heartbeatsAlone };
   return withRun(options, async (run) => {
@@ -78,7 +78,6 @@ async function play(id: string, seed: number, kills: readonly { place: Place; nt
     const confirmed: object[] = [];
     for (const { place, nth } of kills) {
       if (place === 'planning' || place === 'reading') {
-        // There is no first plan but once.
         await (place === 'planning' && run.workers.length === 0 ? killPlanner(run) : killReader(run));
         continue;
       }
@@ -101,7 +100,7 @@ async function play(id: string, seed: number, kills: readonly { place: Place; nt
   });
 }
 
-/** How often its workflow began, continued as new each time but the first. */
+/** How often its workflow ran, continued as new after the first. */
 async function countRuns({ client, handle }: CampaignRun): Promise<number> {
   let { runId } = await handle.describe();
   for (let count = 1; ; count += 1) {
@@ -119,7 +118,7 @@ test.concurrent(
     const rounds = isFull ? 2 : 1;
     const kills = Array.from({ length: rounds }, () => places)
       .flat()
-      // Three batches in a row of which nobody knows would pause the campaign, so a good one lies between two.
+      // Three unresolved batches in a row would pause the campaign, so a good one lies between two.
       .map((place) => ({ place, nth: 2 + Math.floor(random.next() * 2) }));
     const [calm, shaken] = await Promise.all([play('calm', seed, []), play('shaken', seed, kills)]);
     expect(calm).toHaveLength(people);
@@ -127,7 +126,7 @@ test.concurrent(
   },
 );
 
-/** The batch at whose POST the worker dies, and what kind of service it is. */
+/** The batch at whose POST the worker dies, and the kind of service. */
 const circumstances = [
   { n: 1, dialect: 'extended' },
   { n: 2, dialect: 'extended' },
@@ -171,13 +170,13 @@ async function untilPaused(run: CampaignRun): Promise<string> {
   });
 }
 
-/** The key is refused when the callers are looked at, and later when a batch is sent. */
+/** The key is refused at the check of the callers, and later when a batch is sent. */
 async function resumeOnceRefused(run: CampaignRun): Promise<void> {
   expect(await untilPaused(run)).toContain('refuses the API key (401): set SVC_API_KEY');
   expect(await run.handle.executeUpdate(resumeUpdate)).toBe(true);
 }
 
-/** The way to the service is closed for ten minutes of it. `meanwhile`: what happens once it is. */
+/** Cuts the service off for ten minutes of its time. `meanwhile`: runs during the cut. */
 async function closeWay({ toService, sandbox }: CampaignRun, meanwhile: () => unknown): Promise<void> {
   await toService.refuse();
   await meanwhile();
@@ -186,7 +185,7 @@ async function closeWay({ toService, sandbox }: CampaignRun, meanwhile: () => un
   await toService.heal();
 }
 
-/** Limits the files that a running process may write: a write beyond fails, as on a full disk. Linux only. */
+/** Limits the size of files that a process may write, as on a full disk. Linux only. */
 async function limitFiles(pid: number, bytes: number | 'unlimited'): Promise<void> {
   await execute('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
 }
@@ -208,9 +207,9 @@ test.concurrent.for(
       const { gates } = run.sandbox;
       run.sandbox.addFaults({ operation: 'get_agent', nth: 1, effect: { type: 'error', status: 401 } });
       await run.start();
-      // Its people are a person's to decide, since nobody can tell whether it was sent.
+      // An operator decides about its rows, since it may have been sent.
       const [held] = await Promise.all([killWorkerIn(run, 'posting_committed', 1), resumeOnceRefused(run)]);
-      // Away before the next request, and again while it answers one.
+      // Down before the next request, and again during an answer.
       await closeWay(run, async () => {
         const worker = run.startWorker();
         await until('the worker has tried', () => worker.output().includes('ServiceUnavailable'));
@@ -223,7 +222,7 @@ test.concurrent.for(
       const next = gates.set('batch_work_done');
       await resumeOnceRefused(run);
 
-      // What the service answers cannot be written before the lock is gone.
+      // The service's answer cannot be written until the lock is gone.
       await run.met(next);
       const lock = openSqliteFile(run.sqlitePath);
       lock.prepare('begin immediate').run([]);
@@ -260,11 +259,10 @@ test.concurrent.for(
   },
 );
 
-/** More than the activities of one kind that a worker runs at once unless it is told otherwise. */
 const deliveries = 104;
 
 test.concurrent(`a campaign is collected for beside ${deliveries} deliveries in one worker: none waits for another`, async () => {
-  // So slow that nothing ends while this looks on.
+  // So slow that nothing ends during the check.
   await withRun({ id: 'many', seed: 1201, temporal, recipients: 1, sandbox: { speed: 0.1 } }, async (run) => {
     const ids = Array.from({ length: deliveries }, (_, index) => `many${index}`);
     for (const webhookId of ids) await addTestWebhook(run.store, 'https://crm.example.com/', { webhookId, types: ['campaign.failed'] });

@@ -34,11 +34,11 @@ const dialects = someOf([
 const databaseFiles = (path: string) => ['', '-wal', '-shm'].map((end) => `${path}${end}`);
 
 interface Losing extends TestTemporal<DevServer> {
-  /** The server dies, and everything that it knew is gone. `meanwhile`: what happens before a new one stands in its place. */
+  /** The server dies and loses all its data. `meanwhile`: runs before a new one replaces it. */
   lose(meanwhile?: () => Promise<unknown>): Promise<void>;
 }
 
-/** Of this test's own, since it is killed, and loses what it knows. */
+/** This test's own, since it is killed and loses its data. */
 async function startLosing(atEnd: (stop: () => Promise<void>) => void): Promise<Losing> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-lost-'));
   const dataFile = join(folder, 'temporal.db');
@@ -59,7 +59,6 @@ async function startLosing(atEnd: (stop: () => Promise<void>) => void): Promise<
 
 const recover = (run: CampaignRun, id = run.id) => run.command('recover', id, '--json');
 
-/** Of a batch of either campaign. */
 const batchOf = (requestId: string): string => requestId.slice(0, requestId.lastIndexOf('/'));
 
 async function untilConfirmed({ store }: CampaignRun, { requestId }: { requestId: string }): Promise<void> {
@@ -74,11 +73,11 @@ test.concurrent.for(dialects)(
     const id = `lost-${seed}`;
     const hook = await startHookServer(taken, onTestFinished);
     await hook.stop();
-    // Whoever is in doubt in one campaign is not called by the other for two hours.
+    // Rows in doubt in one campaign are not called by the other for two hours.
     const options = { id, seed, temporal, sandbox: { dialect, speed: 900 }, recipients: 32, settings: deliverySettings };
     await withRun(options, async (run) => {
       const { gates } = run.sandbox;
-      // 70 seeds further the numbers are the same and the words are others.
+      // 70 seeds further the numbers are the same and the words differ.
       const second = { id: `second-${seed}`, list: plantList(seed + 70, 32) };
       expect(second.list.rows.map((row) => row.e164)).toEqual(run.list.rows.map((row) => row.e164));
       await addTestWebhook(run.store, hook.url, { webhookId: webhookIdOf(run) });
@@ -104,7 +103,7 @@ test.concurrent.for(dialects)(
       const now = run.sandbox.clock.now();
       const started = startCampaign({ config: run.config, store: run.store, client: run.client, now }, id);
       await expect(started).rejects.toThrow(LostWorkflowError);
-      // Neither of them ends before that is looked at.
+      // Neither ends before this is checked.
       const [third = ''] = [1, 2].map((nth) => gates.set('batch_work_done', nth));
       const recovered = await recover(run);
       expect(recovered).toMatchObject({ code: 0, stderr: '' });
@@ -140,7 +139,7 @@ test.concurrent.for(dialects)(
       expect(lostReplies).toContain(both.requestId);
       const destroyed = dialect === 'spec' ? lostReplies.map(batchOf) : [];
       const { batches } = await judgeRun(run, { dialect, others: [second], misconduct: ['redial_too_soon'], lostReplies, destroyed });
-      // What was on its way with the worker was not sent again; it may have been sent before, when Temporal was gone.
+      // The worker's request in flight was not repeated; it may have been sent while Temporal was gone.
       const k = Number(both.requestId.split('/').at(-1));
       expect([killed, lost, both].map((each) => batches.find((batch) => batch.batch_id === batchOf(each.requestId)))).toMatchObject([
         { accepted_by: 'reply', posts: 1 },
@@ -153,7 +152,7 @@ test.concurrent.for(dialects)(
   },
 );
 
-/** All are called, all requests have a verdict but the third: before a first record at most 20 calls are made, so there may be four. */
+/** All are called, and only the third request lacks a verdict: before a first record at most 20 calls are made, so there may be four. */
 async function untilLastRequest(run: CampaignRun): Promise<void> {
   const { db } = run.store;
   const undecided = db
@@ -201,7 +200,7 @@ test.concurrent.for(dialects)(
       await expect(run.handle.result()).rejects.toMatchObject({ cause: { cause: { type: 'LedgerOlder' } } });
       const refused = await recover(run);
       expect(refused).toMatchObject({ code: 1 });
-      // By the service's records, or by what Temporal knows where no record shows yet.
+      // By the service's records, or by Temporal where no record shows yet.
       expect(refused.stdout).toMatch(/"code":\s*"(unknown_calls|workflow_conflict)"/);
       await older.terminate();
 

@@ -38,7 +38,6 @@ interface Sent {
   resourceSpans: { scopeSpans: { spans: Span[] }[] }[];
 }
 
-/** A collector of OTLP over HTTP: keeps what it is sent. */
 async function startCollector() {
   const texts: string[] = [];
   const server = createServer((request, response) => {
@@ -65,7 +64,6 @@ async function startCollector() {
 const valueOf = ({ attributes = [] }: Facts, key: string): unknown =>
   Object.values(attributes.find((attribute) => attribute.key === key)?.value ?? {})[0];
 
-/** What the history of the campaign holds in headers. */
 async function headersOf({ client, id }: CampaignRun): Promise<string[]> {
   const { events } = await client.workflow.getHandle(campaignWorkflowId(id, 1)).fetchHistory();
   return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
@@ -89,7 +87,7 @@ test.concurrent(
         const last = run.startWorker();
         await run.untilEnd();
         const ledger = await judgeRun(run);
-        // The one that was asked to stop let its request end.
+        // The stopped worker let its request end.
         expect(ledger.batches.find(({ n }) => n === 2)).toMatchObject({ state: 'confirmed', accepted_by: 'reply' });
         expect(ledger.posts.map(({ verdict }) => verdict)).not.toContain('unknown');
         expect(await last.terminate()).toEqual({ code: 0, signal: null });
@@ -109,7 +107,7 @@ test.concurrent(
               call: valueOf(event, 'carillon.call.id'),
               [key]: valueOf(event, key),
             }));
-        // Each that the ledger has is an event of one span, and nothing else is.
+        // Each ledger event is an event of exactly one span, and there are no others.
         const expectAll = async (type: 'batch.state' | 'attempt.settled' | 'attempt.matched', key: string, field: string) => {
           const rows = await readEvents(run.store.db, run.id, { types: [type] });
           const events = shown(type, key);
@@ -159,13 +157,11 @@ test.concurrent(
 
 const observability = fileURLToPath(new URL('../../deploy/observability/', import.meta.url));
 
-/** Names of metrics in the rules and on the dashboard. */
 function metricsNamed(): string[] {
   const texts = ['alerts.yml', 'grafana-dashboard.json'].map((name) => readFileSync(join(observability, name), 'utf8'));
   return [...new Set(texts.join('\n').match(/\b(?:carillon|temporal)_[a-z_]+\b/g))];
 }
 
-/** Names of series in what was scraped. */
 function metricsIn(text: string): Set<string> {
   return new Set(text.split('\n').flatMap((line) => /^[a-z_]+(?=[{ ])/.exec(line)?.[0] ?? []));
 }
@@ -202,7 +198,6 @@ opt_out:
   - { collected: opt_out, equals: [true] }
 `;
 
-/** What the service answers to a call to the number that it refuses. */
 async function refusalOf({ sandbox, apiKey, list }: CampaignRun): Promise<string> {
   const calls = list.rows.filter((row) => row.e164?.endsWith('0120')).map((row) => ({ to_phone_number: row.e164 }));
   const answer = await fetch(`${sandbox.url}/v1/convai/phone-numbers/batch-calls`, {
@@ -227,7 +222,7 @@ test.concurrent(
       ...patient,
       CARILLON_METRICS_LISTEN: String(metrics),
       CARILLON_HEALTH_LISTEN: `127.0.0.1:${probes}`,
-      // A collector that is away keeps no call from being placed.
+      // A missing collector prevents no call.
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
       OTEL_EXPORTER_OTLP_TIMEOUT: '500',
     };
@@ -249,7 +244,7 @@ test.concurrent(
       const worker = run.startWorker();
       await until('the worker is ready', async () => (await probe('/readyz')) === 200);
 
-      // Where it listens nobody else can: said before anything is done.
+      // Its port is exclusive: refused before anything is done.
       const second = await runCommand(['worker'], { ...run.settings, CARILLON_DB: join(run.folder, 'other.db') });
       expect(second.code).toBe(2);
       expect(second.stderr).toMatch(/CARILLON_METRICS_LISTEN is 127\.0\.0\.1:\d+, and .* listens there already\. Stop it, or give/);
@@ -259,7 +254,7 @@ test.concurrent(
       await steerWebhook(run.store, 'pause', byHand);
       const waiting = `carillon_webhook_events_waiting{webhook="${webhookId}"}`;
       const endTask = await failOneTask(run);
-      // Nothing moves on until it has been seen to run.
+      // Holds the campaign until it is seen running.
       const gate = run.sandbox.gates.set('batch_work_done');
       await say('start', path);
       await until('it is shown to run', async () => seriesOf(await scrape(), stateIs('running')) === 1);
@@ -277,12 +272,11 @@ test.concurrent(
       expect(refused).toMatchObject({ outcome: 'undialable', reason: 'invalid_number' });
       const calls = await countCalls(run);
       expect(calls.length).toBeGreaterThan(1);
-      // Where the service refused a number, it placed no call.
       const shown = calls.map(([disposition, count]) => [
         `carillon_calls{campaign="seen",disposition="${disposition}"}`,
         disposition === 'invalid_number' ? null : count,
       ] as const); // prettier-ignore
-      // What is shown is read now and then, each figure by itself.
+      // Figures are refreshed at intervals, each by itself.
       const last = await until('the end is shown', async () => {
         const text = await scrape();
         const all = seriesOf(text, stateIs('completed')) === 1 && seriesOf(text, waiting) === 2;

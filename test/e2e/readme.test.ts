@@ -17,7 +17,6 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const limitMs = 15 * 60_000;
 
-/** The lines of the shell blocks below a heading. */
 function linesBelow(heading: string): string[] {
   const section = new RegExp(`^## ${heading}\\n(.*?)(?=^## )`, 'ms').exec(readme)?.[1] ?? '';
   return [...section.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block = '']) => block.trim().split('\n'));
@@ -40,7 +39,7 @@ interface Shell {
   interrupt(): void;
 }
 
-/** A shell of a person who has nothing set but what was printed before. */
+/** A shell with only the settings printed before. */
 function type(line: string, settings: readonly string[] = []): Shell {
   const kept = ['PATH', 'HOME', 'XDG_CACHE_HOME', 'CARILLON_TEMPORAL_BIN'];
   const env = Object.fromEntries(kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
@@ -56,7 +55,7 @@ function type(line: string, settings: readonly string[] = []): Shell {
   return { said, ended, interrupt: () => void child.kill('SIGINT') };
 }
 
-/** Waits until the command has said something on either stream; fails with all that it said when it ends before. */
+/** Waits for this output on either stream; fails with all output when the command ends before. */
 async function heard(shell: Shell, what: RegExp): Promise<void> {
   let ended = false;
   void shell.ended.then(() => (ended = true));
@@ -71,7 +70,7 @@ async function heard(shell: Shell, what: RegExp): Promise<void> {
   );
 }
 
-/** What each line of the tour prints; `leave`: it runs until Ctrl-C; `aside`: in a world of its own. */
+/** Expected output of each line of the tour; `leave`: it runs until Ctrl-C; `aside`: in a world of its own. */
 const promised: readonly { line: string; says: RegExp; leave?: RegExp; code?: number; aside?: true }[] = [
   { line: './carillon check', says: /300/ },
   { line: './carillon rehearse', says: /completed/, aside: true },
@@ -161,7 +160,7 @@ test.concurrent(
     ];
     for (const each of told) expect(stdout).toMatch(each);
     const [name = ''] = readdirSync(clone).filter((each) => each.startsWith('demo-'));
-    // A line of the list, and of whoever was added, is one line of the results; none of the forty was called.
+    // Each listed or added recipient is one line of the results; none of the forty was called.
     const text = readFileSync(join(clone, name, 'results.csv'), 'utf8');
     const [head = '', ...lines] = text.trim().split('\n');
     expect(lines.length).toBeGreaterThan(2_000);

@@ -39,7 +39,7 @@ async function makeCurrent(buildId: string): Promise<void> {
   });
 }
 
-/** Versions that took the steps of the campaign's workflow, each once, in order. */
+/** Versions that ran the campaign's workflow, each once, in order. */
 async function readVersions({ handle }: CampaignRun): Promise<string[]> {
   const { events } = await handle.fetchHistory();
   const builds = (events ?? []).flatMap(
@@ -48,7 +48,6 @@ async function readVersions({ handle }: CampaignRun): Promise<string[]> {
   return builds.filter((build, index) => build !== builds[index - 1]);
 }
 
-/** Has the campaign take steps until this version takes them. */
 async function untilTakenOver(run: CampaignRun, buildId: string): Promise<void> {
   await until(`${buildId} takes the steps`, async () => {
     await run.handle.executeUpdate(lookAgainUpdate);
@@ -56,7 +55,7 @@ async function untilTakenOver(run: CampaignRun, buildId: string): Promise<void> 
   });
 }
 
-/** Process id of the worker that sends the campaign's batch now. */
+/** Process id of the worker that is sending the campaign's batch. */
 async function findSender(run: CampaignRun): Promise<number> {
   return until('a submit runs', async () => {
     const { raw } = await run.handle.describe();
@@ -81,9 +80,9 @@ test('a campaign moves on to another version and back, either of two workers may
     await areReady();
     await makeCurrent('0.2.0');
     expect(newer.output()).toContain('set-current-version --deployment-name carillon --build-id 0.3.0');
-    // A worker that runs begins with one of which Temporal was not told.
+    // A running worker picks up a webhook unknown to Temporal.
     await addTestWebhook(run.store, hook.url, { webhookId: webhookIdOf(run) });
-    // The service holds a batch while versions change, so that the campaign cannot come to its end meanwhile.
+    // A held batch keeps the campaign from ending while versions change.
     const first = gates.set('batch_work_done', 2);
     await run.start();
     await run.met(first);
@@ -93,7 +92,7 @@ test('a campaign moves on to another version and back, either of two workers may
     await leave(run, older, first);
     await run.met(second);
 
-    // What the one that dies has sent is doubted for as long as its request may take.
+    // The dead worker's batch is doubted for as long as its request may take.
     const two = [1, 2].map(() => start('0.2.0'));
     await areReady();
     await makeCurrent('0.2.0');
@@ -115,7 +114,7 @@ test('a campaign moves on to another version and back, either of two workers may
     expect(await readVersions(run)).toEqual(['0.2.0', '0.3.0', '0.2.0']);
 
     await until('it was tried to tell of it', async () => (await failuresOf(run)) > 0);
-    // The one that is left stands still while it waits for the answer to what it tells.
+    // The remaining worker stalls while it waits for the answer to its delivery.
     const held: ServerResponse[] = [];
     hook.calls.length = 0;
     hook.answerWith((response) => {
@@ -125,7 +124,7 @@ test('a campaign moves on to another version and back, either of two workers may
     await deliverNow({ config: run.config, store: run.store, client: run.client }, webhookIdOf(run));
     await until('a request waits for its answer', () => held.length === 1);
     await alive?.freeze();
-    // Or Temporal would hand it one retry after the other.
+    // Otherwise Temporal would hand it one retry after the other.
     run.toTemporal.drop();
     start('0.2.0');
     await until('the other worker has taken over', () => hook.calls.length > 2);

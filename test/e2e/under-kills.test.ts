@@ -21,10 +21,10 @@ const isLong = isFull && seedFactor > 1;
 /** All 5,000 with `SEED_FACTOR=2`. */
 const adds = isFull ? (isLong ? 5_000 : 1_000) : 240;
 const [listed, sample] = isFull ? (isLong ? [10_000, 400] : [3_000, 100]) : [400, 40];
-/** Of whom there are bundles; four of them share each name. */
+/** Those that get bundles; four of them share each name. */
 const answeredFor = isFull ? (isLong ? 300 : 80) : 24;
 
-/** Ten past one in New York, and near midnight in Kolkata. */
+/** 13:10 in New York, and near midnight in Kolkata. */
 const epochMs = Date.parse('2026-12-01T18:10:00Z');
 let port: string;
 let token: string;
@@ -49,7 +49,6 @@ afterAll(() => Promise.all([worker.end(), api.end()]));
 const spare = new FictionalNumbers('under kills');
 const take = () => spare.take('+12125550121') ?? '';
 
-/** Writes the campaign and its list, and starts it. */
 async function start(world: CampaignWorld, yaml: readonly string[], list: readonly string[], ...flags: string[]): Promise<void> {
   writeFileSync(world.path('list.csv'), `${list.join('\n')}\n`);
   const basis = [
@@ -71,7 +70,7 @@ interface Status {
   why: string | null;
   pilot: { sample: number; state: string; rows: number; called: number } | null;
 }
-/** Its state; null: no server just now. A campaign that paused because its first calls left no record is resumed. */
+/** Null: no server now. Resumes a campaign that paused because its first calls left no record. */
 async function statusOf(world: CampaignWorld): Promise<Status | null> {
   const headers = { authorization: `Bearer ${token}` };
   const answer = await fetch(`http://127.0.0.1:${port}/api/v1/campaigns/${world.id}`, { headers }).catch(() => null);
@@ -91,9 +90,7 @@ const untilIt = (world: CampaignWorld, what: string, holds: (status: Status) => 
   );
 const untilEnded = (world: CampaignWorld, as = 'completed') => untilIt(world, 'has ended', ({ state }) => state === as);
 
-/** Whom each campaign calls. */
 const calledBy: ReadonlySet<string>[] = [];
-/** What the service placed to these numbers. */
 const callsTo = ({ sandbox }: CampaignWorld, numbers: ReadonlySet<string>) => sandbox.calls().filter(({ to }) => numbers.has(to));
 const repeated = (texts: readonly string[]) => texts.filter((text, at) => texts.indexOf(text) !== at);
 
@@ -108,10 +105,8 @@ const mostPerRequest = 5;
 const hours = { from: 13, to: 22 };
 const expiresAfterMs = 10 * 3_600_000;
 const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
-/** At these shares of all adds both the API and a worker are killed. */
 const killsAt = isLong ? [0.15, 0.4, 0.7] : [0.3];
 
-/** The hour of the day there. */
 function hourAt(instant: number, zone: string): number {
   return Number(new Intl.DateTimeFormat('en-GB', { timeZone: zone, hour: '2-digit', hourCycle: 'h23' }).format(instant));
 }
@@ -119,7 +114,7 @@ function hourAt(instant: number, zone: string): number {
 test.concurrent('leads that come twice by eight clients are one row each, and one call within hours and time', async () => {
   const random = new Random('leads under kills');
   const world = newWorld();
-  // Four of them share each name, and a tenth lives where nobody may be called for hours.
+  // Four share each name; a tenth lives where calls are not allowed for hours.
   const leads = Array.from({ length: adds / 2 }, (_, at): Lead => {
     const zone = at % 10 === 7 ? 'Asia/Kolkata' : 'America/New_York';
     return { lead: `lead-${at}`, phone: take(), name: `Guest ${at % (adds / 8)}`, zone };
@@ -140,19 +135,18 @@ test.concurrent('leads that come twice by eight clients are one row each, and on
       body: JSON.stringify({ rows: rows.map((cells) => ({ cells })) }),
     });
 
-  /** When each lead was first said to be taken or known, by the service's clock; and every number that was sent for it. */
+  /** When each lead was first answered as taken or known, by the service's clock; and every number sent for it. */
   const answeredAt = new Map<string, number>();
   const sentAs = new Map<string, Set<string>>();
   const kinds = new Map<string, number>();
   let taken = 0;
   let nextKill = 0;
   const kills: Promise<unknown>[] = [];
-  /** Sends one request under its key until it is answered, whoever dies meanwhile. */
   const send = async (key: string, rows: readonly Lead[]) => {
     const answer = await until(`the API takes ${key}`, async () => {
       const response = await ask(key, rows).catch(() => null);
       const text = await response?.text().catch(() => null);
-      // Under way: whoever carried it out was killed, perhaps.
+      // Under way: its process was killed, perhaps.
       const isAgain = response?.status === 429 || text?.includes('under_way') === true;
       if (response == null || text == null || isAgain || response.status >= 500) return;
       return { status: response.status, text };
@@ -170,7 +164,7 @@ test.concurrent('leads that come twice by eight clients are one row each, and on
     nextKill += 1;
     kills.push(api.killAndBegin(), worker.killAndBegin());
   };
-  // Each lead comes twice, from two clients; a form that is sent again has another number now and then.
+  // Each lead comes twice, from two clients; a resent form sometimes has another number.
   const clients = Array.from({ length: clientCount }, (_, client) => {
     const own = leads.filter((_, at) => at % clientCount === client);
     const others = leads.filter((_, at) => (at + 3) % clientCount === client);
@@ -196,7 +190,6 @@ test.concurrent('leads that come twice by eight clients are one row each, and on
   expect([...kinds.keys()].sort()).toEqual(['accepted', 'known']); // prettier-ignore
   expect(kinds.get('accepted')).toBeLessThanOrEqual(leads.length);
 
-  // One more, at the command line.
   const zoe = { lead: 'lead-zoe', phone: take(), name: 'Zoe', zone: 'America/New_York' };
   const cells = (['phone', 'name', 'zone'] as const).flatMap((name) => ['--set', `${name}=${zoe[name]}`]);
   const add = () => world.run('add', world.id, '--id', zoe.lead, ...cells);
@@ -213,13 +206,12 @@ test.concurrent('leads that come twice by eight clients are one row each, and on
   await untilEnded(world);
   expect((await ask('late', [zoe])).status).toBe(409);
 
-  // Each lead is one row, and no row is of anybody else.
+  // Each lead is exactly one row, and there are no others.
   const exported = await world.run('results', world.id, '--output', world.path('results.csv'));
   expect(exported, exported.stderr).toMatchObject({ code: 0 });
   const results = parse<Record<string, string>>(world.read('results.csv'), { columns: true });
   const byId = new Map(results.map((row) => [row['lead'] ?? '', row]));
   expect(results.map((row) => row['lead'] ?? '').sort()).toEqual(leads.map(({ lead }) => lead).sort()); // prettier-ignore
-  // From the service's own calls: whom they reached, how often, and when.
   const leadOf = new Map([...sentAs].flatMap(([id, numbers]) => [...numbers].map((number) => [number, id] as const)));
   const calls = callsTo(world, new Set(leadOf.keys()));
   const calledOnce = calls.flatMap(({ to, result }) => (result === 'failed' ? [] : [leadOf.get(to) ?? '']));
@@ -232,7 +224,7 @@ test.concurrent('leads that come twice by eight clients are one row each, and on
     expect(hour).toBeLessThan(hours.to);
     expect(acceptedAt).toBeLessThan((answeredAt.get(id) ?? 0) + expiresAfterMs);
   }
-  // Whoever was not called is told why; among them are those whose window opened too late.
+  // Each row not called says why.
   const spared = results.filter((row) => !calledOnce.includes(row['lead'] ?? ''));
   expect(calledOnce.length, spared.map((row) => row['reason']).join(' ')).toBeGreaterThan(leads.length / 4);
   const why = new Set(spared.map((row) => row['outcome'] ?? ''));
@@ -285,7 +277,7 @@ test.concurrent(`of ${listed} rows the samples alone are called before somebody 
   expect(new Set(chosen).size).toBe(sample);
   const first = called();
   expect([...first].filter((number) => !chosen.includes(number))).toEqual([]);
-  // A request that died with its worker may have reached nobody: its people are a person's to decide, and are not called again.
+  // A request that died with its worker may have reached a phone: an operator decides, and its rows are not called again.
   const left = await world.run('results', id, '--outcome', 'unresolved', '--format', 'jsonl', '--output', '-');
   const lines = left.stdout.split('\n').filter(Boolean);
   const doubtful = lines.map((line) => (JSON.parse(line) as { cells: { phone: string } }).cells.phone);
@@ -309,7 +301,7 @@ test.concurrent(`of ${listed} rows the samples alone are called before somebody 
   expect(await world.run('verify', id)).toMatchObject(proven);
 });
 
-/** Files of an archive without compression, one after the other from its beginning: its directory is not looked at. */
+/** Files of an uncompressed archive in sequence; its directory is ignored. */
 function filesOf(zip: Buffer): Map<string, string> {
   const files = new Map<string, string>();
   for (let at = 0; zip.readUInt32LE(at) === 0x04034b50;) {
@@ -366,7 +358,7 @@ test.concurrent(
     const numbers = people.map(({ number }) => number);
     const all = new Set(numbers);
     await untilIt(world, 'has called a third', () => callsTo(world, all).length > answeredFor / 3);
-    // Not before each campaign has shown that its calls arrive, or it would wait for a person.
+    // Before its first proven calls a campaign would wait for an operator.
     await until('each of the others calls', () => calledBy.length === 2 && calledBy.every((numbers) => callsTo(world, numbers).length > 0));
     world.sandbox.addFaults(lostRequests);
     await worker.killAndBegin();
@@ -375,7 +367,6 @@ test.concurrent(
     const key = (await world.run('evidence', 'key')).stdout.trim();
     const names = [...new Set(people.map(({ name }) => name))];
     const bundleOf = (number: string) => world.path(`bundle-${number.slice(1)}.zip`);
-    /** Of how many the bundle says what nobody knows, and of how many there is a record. */
     const seen = { calls: 0, recorded: 0, doubtful: 0 };
     for (const [at, { number, name }] of people.entries()) {
       const out = bundleOf(number);
@@ -388,13 +379,12 @@ test.concurrent(
       const text = [...files].filter(([path]) => path !== 'check.mjs').map(([, each]) => each).join('\n'); // prettier-ignore
       expect(numbers.filter((each) => each !== number && text.includes(each))).toEqual([]);
       expect(names.filter((each) => each !== name && text.includes(each))).toEqual([]);
-      // Against the service's own calls, and the list.
       const told = JSON.parse(files.get('calls.json') ?? '') as Told;
       const calls = callsTo(world, new Set([number]));
       const [row, ...others] = told.rows;
       expect(others).toEqual([]);
       const requested = (row?.calls ?? []).filter(({ requests, state }) => requests.length > 0 && state !== 'released');
-      // Each call is that of the request before it; where the bundle has one more, it says that nobody knows.
+      // Each call belongs to the request before it; an extra call in the bundle is marked unknown.
       const requestedAt = (call: (typeof requested)[number]) => Date.parse(call.requests.at(-1)?.at ?? '');
       const owners = calls.map((call) => requested.findLast((each) => requestedAt(each) <= call.acceptedAt));
       expect(new Set(owners).size).toBe(calls.length);
@@ -444,7 +434,7 @@ test.concurrent(
     }
     expect(check(out, '--key', Buffer.alloc(44).toString('base64')).status).toBe(1);
     expect(check(world.path('nothing.zip')).status).toBe(2);
-    // An earlier bundle is made anew; whatever else stands there stays as it is.
+    // An earlier bundle is replaced; other contents of the folder stay.
     expect(await world.run('evidence', '--number', number, '--out', out)).toMatchObject({ code: 0 });
     const list = world.read('list.csv');
     for (const there of [world.path('list.csv'), world.campaignPath])
@@ -453,7 +443,7 @@ test.concurrent(
         stderr: expect.stringContaining('is no earlier bundle and will not be overwritten'),
       });
     expect(world.read('list.csv')).toBe(list);
-    // Somebody whom lists have under two numbers has a bundle of each, which tells nothing of the other.
+    // A recipient listed under two numbers has two separate bundles.
     const second = take();
     writeFileSync(world.path('later.csv'), `id,name,phone\n1,${people[0]?.name},${second}\n`);
     const basis = ['agent_id: agent_reminders', 'from_phone_number_id: pn_main', 'list: { file: later.csv, phone: phone, id: id }'];
@@ -475,7 +465,6 @@ test.concurrent(
       expect(rows.map(({ law }) => law.length > 0)).toEqual([own === second]);
       for (const { asOf } of rows.flatMap(({ law }) => law)) expect(asOf).toMatch(/^20\d\d-\d\d-\d\d$/);
     }
-    // The log tells who asked.
     expect(await world.run('evidence', '--number', '+12125550198', '--out', world.path('none.zip'))).toMatchObject({ code: 2 });
     expect((await world.run('events', id, '--json')).stdout).toContain('evidence exported');
     expect(await world.run('verify', id)).toMatchObject(proven);

@@ -9,7 +9,7 @@ import type { Asked, Line } from './plays.ts';
 const root = join(import.meta.dirname, '../..');
 const parts = ['src', 'activities', 'workflows', 'test', 'rules', 'examples', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
 
-/** A play takes about a second, and the first of them a while to be found. */
+/** A play takes about a second; the first need longer to be found. */
 const longestPlayMs = 90_000;
 const longestTestMs = 300_000;
 
@@ -17,13 +17,12 @@ interface Report {
   testResults: { assertionResults: { fullName: string; status: string }[] }[];
 }
 
-/** A copy of the code, in a folder of its own, with something taken out. */
 export class Copy {
   readonly #folder = mkdtempSync(join(tmpdir(), 'carillon-proof-'));
   readonly #isWhole: boolean;
   #child: ChildProcess | undefined;
 
-  /** Throws where a text does not stand in its file exactly once. */
+  /** Throws unless each text is in its file exactly once. */
   constructor(edits: readonly Edit[]) {
     this.#isWhole = edits.length === 0;
     for (const part of parts) cpSync(join(root, part), join(this.#folder, part), { recursive: true });
@@ -44,7 +43,7 @@ export class Copy {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** The first play that breaks a promise; of one that never ends it says so. Otherwise how many kept them. `endless`: as of a guard. */
+  /** The first play that breaks a promise, or never ends; otherwise how many kept them. `endless`: as of a guard. */
   async play(asked: Asked, endless = false): Promise<{ nth: number; at: string; broken: string } | { clean: number }> {
     const args = ['--import', 'tsx', 'test/guards/plays.ts', JSON.stringify(asked)];
     const child = spawn(process.execPath, args, { cwd: this.#folder, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -70,12 +69,10 @@ export class Copy {
   /** How many tests of the name fail here, and how many there are. */
   test([file, name]: NonNullable<Guard['test']>): { failed: number; run: number } {
     const report = join(this.#folder, `${file.replaceAll('/', '-')}.json`);
-    // With every guard in place one run of a file answers for all its tests.
     if (!this.#isWhole || !existsSync(report)) {
       const args = ['node_modules/vitest/vitest.mjs', 'run', `test/${file}.test.ts`, '--reporter=json', `--outputFile=${report}`];
       if (!this.#isWhole && name !== '') args.push('-t', name);
       const { error } = spawnSync(process.execPath, args, { cwd: this.#folder, stdio: 'ignore', timeout: longestTestMs });
-      // A test that never ends fails as well.
       if (error !== undefined) return { failed: 1, run: 1 };
     }
     const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;

@@ -7,7 +7,7 @@ const conclude = 'src/ledger/collect/conclude.ts';
 const dialGuard = 'src/ledger/doubt/dial-guard.ts';
 const doubts = 'src/ledger/doubt/doubts.ts';
 
-/** What keeps clocks, refusals and records that are still to be read from dialling. */
+/** Keep clocks, refusals and unread records from dialling. */
 export const guardsOfClaims: readonly Guard[] = [
   guard("rule 7: the service's clock", {
     edits: [
@@ -36,12 +36,16 @@ export const guardsOfClaims: readonly Guard[] = [
   }),
   guard('rule 7: hours by both clocks', {
     edits: [
-      edit('src/ledger/dial/sort-attempts.ts', 'judgeByBothClocks(input.serviceNow ?? now, question)', 'judgeByBothClocks(now, question)'),
+      edit(
+        'src/ledger/dial/sort-attempts.ts',
+        'evaluateByBothClocks(input.serviceNow ?? now, question)',
+        'evaluateByBothClocks(now, question)',
+      ),
     ],
     test: ['activities/clocks', 'hours that are open by one clock alone'],
   }),
   guard('rule 8: reading the list before a second POST', {
-    edits: [edit('activities/submit.ts', 'await lookBeforeRepost(submitting, beat)', 'undefined')],
+    edits: [edit('activities/submit.ts', 'await checkBeforeRepost(submitting, beat)', 'undefined')],
     aim: besideSubmit('submit', 'limited, and yet called'),
     worlds: ['refused', 'mixed'],
     test: ['world/seen', 'sent again after a second'],
@@ -51,7 +55,7 @@ export const guardsOfClaims: readonly Guard[] = [
       edit('src/ledger/dial/verdicts.ts', 'import { isAboutCalls, pause', 'import { applyRefusal, isAboutCalls, pause'),
       edit(
         'src/ledger/dial/verdicts.ts',
-        "// The service's word is a claim: before anybody is called again, its list is to show nothing else (see `concludeSweep`).",
+        '// A claim: before any redial the list must show nothing else (see `concludeSweep`).',
         'await applyRefusal(tx, batch, input.now);',
       ),
     ],
@@ -63,7 +67,7 @@ export const guardsOfClaims: readonly Guard[] = [
   guard('rule 8: doubts about a refused batch, in both places', {
     edits: [
       edit(conclude, 'if (isDoubtful) await countAsUnknown(', 'if (isDoubtful && now < 0) await countAsUnknown('),
-      edit(dialGuard, 'if (asked.length === 0) return found;', 'if (asked.length >= 0) return found;'),
+      edit(dialGuard, 'if (relevant.length === 0) return found;', 'if (relevant.length >= 0) return found;'),
     ],
     worlds: ['refused'],
     test: ['world/seen', 'whose talks are recorded without words'],

@@ -23,7 +23,7 @@ const overlapping = edit(
   '{ ids: [] as string[], until: input.now }',
 );
 
-/** What keeps two processes, or two moments of one, from dialling twice. */
+/** Keep two processes, or two moments of one, from dialling twice. */
 export const guardsOfLedger: readonly Guard[] = [
   guard('unique index attempts_one_open', {
     edits: [edit('src/ledger/migrations.ts', 'create unique index attempts_one_open', 'create index attempts_one_open')],
@@ -85,7 +85,7 @@ export const guardsOfLedger: readonly Guard[] = [
     edits: [
       edit(
         'src/ledger/rows/campaigns.ts',
-        'underHouse(adjusted(readRules(row.rules), row.adjustments), row.house),',
+        'underAccountRules(adjusted(readRules(row.rules), row.adjustments), row.house),',
         'adjusted(readRules(row.rules), row.adjustments),',
       ),
     ],
@@ -94,12 +94,16 @@ export const guardsOfLedger: readonly Guard[] = [
   }),
   guard('what the house requires', {
     edits: [
-      edit('src/ledger/dial/posting.ts', 'if (lacksOfHouse(campaign.rules).length > 0)', 'if (lacksOfHouse(campaign.rules).length > 9)'),
+      edit(
+        'src/ledger/dial/posting.ts',
+        'if (missingRequirements(campaign.rules).length > 0)',
+        'if (missingRequirements(campaign.rules).length > 9)',
+      ),
     ],
     test: ['ledger/limits/house', 'a campaign without what is required calls nobody more'],
   }),
   guard('room of a number for call backs', {
-    edits: [edit('src/rules/caller-choice.ts', 'Math.min(keptFor(limits, calls, now, promised), found.room)', 'found.room')],
+    edits: [edit('src/rules/caller-choice.ts', 'Math.min(keptFor(limits, calls, now, callbacks), found.room)', 'found.room')],
     test: ['ledger/limits/caller-room', 'a number that may make one more call keeps it for the call back'],
   }),
   guard('reached since planning', {
@@ -135,7 +139,7 @@ export const guardsOfLedger: readonly Guard[] = [
     test: ['ledger/doubt/guards', 'a retry leaves'],
   }),
   guard('wishes by id', {
-    edits: [edit('src/ledger/control-requests.ts', 'wish_id: wish?.id ?? randomUUID(),', 'wish_id: randomUUID(),')],
+    edits: [edit('src/ledger/control-requests.ts', 'wish_id: request?.id ?? randomUUID(),', 'wish_id: randomUUID(),')],
     test: ['ledger/control-requests', 'a wish that comes again'],
   }),
   guard('wishes in their order', {

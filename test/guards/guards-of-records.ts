@@ -13,9 +13,9 @@ const settleWithoutDoubts = edit(
   'const doubts = await readDoubts(tx, agentId, { attempts, timing, now, undecidedUntil: deadline });',
   'const doubts = new Map<string, Doubt>();',
 );
-const dialWithoutDoubts = edit(dialGuard, 'if (asked.length === 0) return found;', 'if (asked.length >= 0) return found;');
+const dialWithoutDoubts = edit(dialGuard, 'if (relevant.length === 0) return found;', 'if (relevant.length >= 0) return found;');
 
-/** What keeps absence and doubt from dialling. */
+/** Keep absence and doubt from dialling. */
 export const guardsOfRecords: readonly Guard[] = [
   guard('doubts at settlement', {
     edits: [settleWithoutDoubts],
@@ -153,7 +153,7 @@ export const guardsOfRecords: readonly Guard[] = [
     test: ['ledger/doubt/guards', 'found for by its words alone'],
   }),
   guard('pending opt-outs', {
-    edits: [edit(dialGuard, 'listens ? await findUnheard(tx, asked) : new Set<string>()', 'new Set<string>()')],
+    edits: [edit(dialGuard, 'listens ? await findUnanalysedNumbers(tx, relevant) : new Set<string>()', 'new Set<string>()')],
     worlds: ['two_campaigns', 'mixed'],
     test: ['ledger/doubt/guards', 'while the analysis'],
   }),

@@ -13,7 +13,7 @@ const campaignsTest = 'service/campaigns';
 const batchesTest = 'service/batch-calling';
 const webhooks = 'interfaces/api/service-webhooks';
 
-/** Guards against believing too soon a service that reports calls, lists batches and gives calls back. */
+/** Keep early reports, batch lists and withdrawals of a service from being believed. */
 export const guardsOfReports: readonly Guard[] = [
   guard('report: an entry with another number', {
     edits: [edit(reported, ' || (report.to !== null && report.to !== attempt.e164)', '')],
@@ -44,7 +44,7 @@ export const guardsOfReports: readonly Guard[] = [
     test: [calls, 'two recipients left out'],
   }),
   guard('report: an end without a conversation is looked at twice', {
-    edits: [edit(reported, ' || overAt === null || now < overAt + secondLookMs || (await', ' || (await')],
+    edits: [edit(reported, ' || overAt === null || now < overAt + secondReportMs || (await', ' || (await')],
     api: 'batch-calling',
     worlds: ['named_late'],
   }),
@@ -64,7 +64,7 @@ export const guardsOfReports: readonly Guard[] = [
     test: [calls, 'not before it could have arrived'],
   }),
   guard('look-up: twice, as far apart as lists lag', {
-    edits: [edit(lookUps, '    if (begunAt < since + Math.max(secondLookMs, listPatienceMs(provenLagMs))) return;\n', '')],
+    edits: [edit(lookUps, '    if (begunAt < since + Math.max(secondLookUpMs, listPatienceMs(provenLagMs))) return;\n', '')],
     test: [caught, 'as long as lists lag'],
   }),
   guard('look-up: a record that nobody has read', {

@@ -5,7 +5,7 @@ const locks = 'src/ledger/locks.ts';
 const planning = 'src/ledger/plan/planning.ts';
 const withdraw = 'src/ledger/people/withdraw-recipients.ts';
 
-/** What keeps the word of persons, and one outcome for each row. */
+/** Keep operators' decisions, and one outcome per row. */
 export const guardsOfRows: readonly Guard[] = [
   guard('pause in the dial transaction', {
     edits: [
@@ -178,7 +178,7 @@ export const guardsOfRows: readonly Guard[] = [
     test: ['ledger/people/callbacks', 'is not sent late'],
   }),
   guard('missed promises are told', {
-    edits: [edit('src/ledger/plan/planning.ts', 'await settlePassedPromises(tx, campaign, input.now);')],
+    edits: [edit('src/ledger/plan/planning.ts', 'await settlePassedCallbacks(tx, campaign, input.now);')],
     aim: disturbed('asked to call back, and the service wants no calls then'),
     test: ['ledger/people/callbacks', 'late by habit'],
   }),

@@ -5,5 +5,5 @@ import { guardsOfRecords } from './guards-of-records.ts';
 import { guardsOfReports } from './guards-of-reports.ts';
 import { guardsOfRows } from './guards-of-rows.ts';
 
-/** What stands between doubt and a second call: taken out one by one by `npm run proof`. */
+/** Guards between doubt and a second call: `npm run proof` takes each out. */
 export const guards: readonly Guard[] = [...guardsOfLedger, ...guardsOfRows, ...guardsOfRecords, ...guardsOfClaims, ...guardsOfReports];

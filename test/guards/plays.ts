@@ -1,6 +1,6 @@
 /**
- * Plays what may show that a guard is gone, one play after another, until one breaks a promise: seeds of worlds, or cases of the
- * interleavings. A line on stdout says which play is begun, and what broke. It runs in a copy of the code: `proof.ts` starts it.
+ * Plays seeds or interleavings until one breaks a promise; a line on stdout names each play and the violation. `proof.ts` starts it in a
+ * copy of the code.
  */
 import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { isAimedAt, type Aim } from '../chaos/aim.ts';
@@ -11,14 +11,14 @@ import { scenarios } from '../chaos/scenarios.ts';
 import { drawWorld } from '../world/inputs/draw-world.ts';
 import { runWorld } from '../world/run-worlds.ts';
 
-/** What is played, and at most how much of it. */
+/** What to play, and its limit. */
 export type Asked = { most: number } & (
   | { worlds: readonly string[]; api: ServiceApi }
-  /** `databaseUrl`: of an empty PostgreSQL database, where the aim asks for one. */
+  /** `databaseUrl`: an empty PostgreSQL database, if the aim needs one. */
   | { aim: Aim; databaseUrl?: string }
 );
 
-/** The play that is begun, counted from 1, and the promise that it broke; or that all there were kept them. */
+/** The play that begins, from 1, and the promise that it broke; or that all kept them. */
 export type Line = { nth: number; at: string; broken?: string } | { clean: number };
 
 type Play = readonly [at: string, play: () => Promise<string | undefined>];
@@ -40,7 +40,7 @@ async function* playsOf(asked: Asked): AsyncGenerator<Play> {
   for (const scenario of scenarios.filter(({ name }) => aim.scenarios.includes(name)))
     for (const each of (await designOf(place, scenario)).filter((one) => isAimedAt(aim, one))) {
       const play = async (): Promise<string | undefined> => {
-        // The second line of a story names the promise, and perhaps whom it befell.
+        // The second line of a story names the promise, and perhaps a number.
         return /^ {2}(.*?)(?: \+\d+)?:/m.exec((await runCase(place, each)).story)?.[1];
       };
       yield [describeCase(each), play];
@@ -62,5 +62,5 @@ for await (const [at, play] of playsOf(asked)) {
   say({ nth, at, broken });
   process.exit(0);
 }
-// What a killed process left waiting would keep this one.
+// Pending work of a killed process would keep this one alive.
 process.stdout.write(`${JSON.stringify({ clean: nth })}\n`, () => process.exit(0));

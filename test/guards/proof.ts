@@ -1,4 +1,4 @@
-/** Takes each guard out of a copy of the code and looks for what breaks: npm run proof [-- --guard NAME] [--seeds 200] */
+/** Takes each guard out of a copy of the code and looks for violations: npm run proof [-- --guard NAME] [--seeds 200] */
 import { parseArgs } from 'node:util';
 import { startPostgresServer, type PostgresServer } from '../support/postgres-server.ts';
 import { Copy } from './copy.ts';
@@ -8,14 +8,13 @@ import type { Asked } from './plays.ts';
 
 const { values } = parseArgs({
   options: {
-    /** Part of the name; may be given several times. All guards when left out. */
     guard: { type: 'string', multiple: true, default: [] },
     /** Of the worlds; 0: only interleavings and tests. */
     seeds: { type: 'string', default: '200' },
   },
 });
 const seeds = Number(values.seeds);
-/** Of the interleavings; at most some hundred stand where a guard is looked for. */
+/** Limit of the interleavings; at most some hundred reach a guard. */
 const mostCases = 10_000;
 
 const copies = new Set<Copy>();
@@ -39,13 +38,13 @@ async function newDatabase(): Promise<string> {
   return server.createDatabase(`guard_${(databases += 1)}`);
 }
 
-/** What showed that a guard was gone; `caught`: it did, and nothing showed it with the guard in its place. */
+/** What showed that a guard was gone; `caught`: only without the guard. */
 interface Finding {
   caught: boolean;
   text: string;
 }
 
-/** The plays of the copy up to the first that breaks a promise; then the same of the whole code. */
+/** Plays the copy up to the first broken promise; then the same with the whole code. */
 async function findByPlays(copy: Copy, ask: () => Promise<Asked>, endless = false): Promise<Finding> {
   const found = await copy.play(await ask(), endless);
   if ('clean' in found) return { caught: false, text: `not by any of ${found.clean} plays` };
@@ -68,7 +67,7 @@ async function prove({ edits, worlds = [], api = 'contract', aim, endless, test 
     if (aim !== undefined) {
       const ask = async () => ({ aim, most: mostCases, ...(aim.database === undefined ? {} : { databaseUrl: await newDatabase() }) });
       const found = await findByPlays(copy, ask, endless);
-      // Worlds may not come to it; an aim that does not is a wrong one.
+      // Worlds may not reach it; an aim that does not is wrong.
       if (!found.caught) return found;
       findings.push(found);
     }

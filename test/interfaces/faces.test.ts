@@ -25,7 +25,7 @@ async function openFaces(world: CampaignWorld) {
   return { store, page, api };
 }
 
-/** The refusal of each face to start what lies in the world's folder. */
+/** Each face's refusal to start the campaign of the world's folder. */
 async function refusals(world: CampaignWorld, expected: RegExp): Promise<Awaited<ReturnType<typeof openFaces>>> {
   const faces = await openFaces(world);
   const { code, stdout, stderr } = await world.run('check', world.campaignPath, '--json');

@@ -14,7 +14,7 @@ import { signIn } from '../support/sign-in.ts';
 import { until } from '../support/until.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 
-/** Without since when, how often and until when, which differ from moment to moment. */
+/** Without times and counts, which change from moment to moment. */
 function plain(sentence = ''): string {
   const text = sentence
     .replaceAll(/<[^>]*>/g, '')
@@ -34,7 +34,7 @@ interface Told {
   fix: { todo: string | null } | null;
 }
 
-/** Each face's reason why nobody is called, and what programs are told that mends it. */
+/** Each face's reason why no call is placed, and the fix that programs get. */
 async function facesOf({ run, ask }: Ways, id: string) {
   const paths = [`/campaigns/${id}`, '/?show=all', `/api/v1/campaigns/${id}`, '/api/v1/campaigns'];
   const asked = Promise.all(paths.map(ask));
@@ -46,7 +46,7 @@ async function facesOf({ run, ask }: Ways, id: string) {
   const inList = list.slice(list.indexOf(`id="campaign-${id}"`));
   const sentences = [
     /<span class="why">([\s\S]*?)<\/span>/.exec(page.replace(/<p class="note-brief[\s\S]*?<\/p>/, ''))?.[1],
-    // It names who paused one, and begins with a capital.
+    // It names the operator of a pause, and begins with a capital.
     /<span class="why">([\s\S]*?)<\/span>/.exec(inList)?.[1]?.replace('The command line paused it', 'Paused by a person'),
     /\nWaiting +(.*)/.exec(status.stdout)?.[1],
     ...programs.map((each) => each?.why ?? ''),
@@ -54,7 +54,7 @@ async function facesOf({ run, ask }: Ways, id: string) {
   return { faces: sentences.map(plain), fixes: programs.map((each) => each?.fix), status: status.stdout };
 }
 
-/** Waits until all six faces say the same; programs are told the same mend. */
+/** Waits until all six faces say the same; programs get the same fix. */
 async function allSay(ways: Ways, id: string, says: RegExp, cause: string, action: string | null): Promise<void> {
   const isSaid = async () => says.test(plain((JSON.parse(await ways.ask(`/api/v1/campaigns/${id}`)) as Told).why ?? ''));
   await until(`${id} says ${says}`, isSaid, { everyMs: 100 });
@@ -74,7 +74,7 @@ async function allSay(ways: Ways, id: string, says: RegExp, cause: string, actio
   expect(found.status).toMatch(/\nTo do {5}\S.*\.\n/);
 }
 
-/** A Monday, 15:00 UTC. */
+/** Monday, 15:00 UTC. */
 const monday = Date.UTC(2026, 0, 5, 15);
 
 test('no worker, closed hours, a used-up cap or budget, busy lines, a pause and a service that is away are told in one sentence each', async () => {

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { floors, layers } from './floors.ts';
 import { findRings, readFileGraph, type FolderGraph } from './import-graph.ts';
 
-/** Imports that lead up or against a floor, and circles of folders, with their lines. Empty: the layout holds. */
+/** Forbidden imports and circles of folders, with their lines. Empty: the layout is kept. */
 export function checkLayout(graph: FolderGraph, allowed: typeof floors = floors, order: typeof layers = layers): string[] {
   const faults: string[] = [];
   for (const [from, edges] of graph) {
@@ -32,7 +32,7 @@ function upwards(order: typeof layers, from: string, to: string): string | null 
 
 const keysOf = (graph: FolderGraph) => new Map([...graph].map(([from, edges]) => [from, edges.keys()]));
 
-/** Files that import each other in a circle, be it for a type alone. Empty: none does. */
+/** Files that import each other in a circle, types included. Empty: none. */
 export function checkCircles(sources: ReadonlyMap<string, string>): string[] {
   return findRings(readFileGraph(sources)).map(
     (ring) => `Files import each other in a circle: ${ring.join(', ')}. Put what they share into a file below them.`,
@@ -42,7 +42,7 @@ export function checkCircles(sources: ReadonlyMap<string, string>): string[] {
 const mostFiles = 25;
 const mostLines = 300;
 
-/** Folders and files that have grown too large to be read at one go. Empty: none has. */
+/** Folders and files too large to be read at once. Empty: none. */
 export function checkSizes(sources: ReadonlyMap<string, string>): string[] {
   const faults: string[] = [];
   const files = new Map<string, number>();
@@ -57,7 +57,6 @@ export function checkSizes(sources: ReadonlyMap<string, string>): string[] {
   return faults;
 }
 
-/** The same graph with every room in place of its folders. */
 function byFloor(graph: FolderGraph, allowed: typeof floors): FolderGraph {
   const floorOf = (folder: string) => Object.keys(allowed).find((name) => covers(name, folder)) ?? folder;
   const rooms: FolderGraph = new Map();

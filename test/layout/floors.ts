@@ -1,6 +1,6 @@
 import { sandboxFloors } from './sandbox-floors.ts';
 
-/** Rooms from bottom to top, types included: outside itself a room imports what is on lines above its own, and nothing else. */
+/** Rooms from bottom to top, types included: outside itself a room imports only from lines above its own. */
 export const layers: readonly (readonly string[])[] = [
   ['src/rules'],
   ['src/shared'],
@@ -15,13 +15,13 @@ export const layers: readonly (readonly string[])[] = [
   ['src/interfaces/cli'],
 ];
 
-/** What views and actions of the page know: the read model, its words and charts. Changes go through the API. */
+/** What views and actions of the page may import: the read model, its words and charts. Changes go through the API. */
 const consoleParts = `operations operations/runs campaign/file/** list presentation/charts operations/control/** service/port
   interfaces/console/core rules/** presentation/html shared/input ledger/** presentation/report presentation/words`;
 
 /**
- * What each folder may import of the layers below it, types included; `/**` stands for the folder and all below it. `npm run layout`
- * fails on a folder that is not named and on an import that is not allowed. docs/architecture.md says what each folder is for.
+ * What each folder may import of the layers below it, types included; `/**`: also all below. `npm run layout` fails on an unlisted folder
+ * or import. docs/architecture.md describes the folders.
  */
 export const floors = readFloors({
   'presentation/html': 'rules presentation/html/browser',
@@ -85,7 +85,7 @@ export const floors = readFloors({
   'operations/control': `operations/control/aside presentation/evidence shared campaign/file/** service service/port rules/** shared/hooks
     shared/input ledger/** list/** campaign/preflight temporal verify presentation/words workflows`,
 
-  // Nothing of the product: the client loads it, and the help of the command line.
+  // Nothing of the product: the client and the help of the command line load it.
   operations: 'campaign/file/** rules/** presentation/results',
   'operations/runs': `operations/control/** campaign/file campaign/preflight service/port rules/** shared/input ledger/** operations
     presentation/words`,
@@ -130,14 +130,13 @@ export const floors = readFloors({
   'interfaces/cli': 'rules shared shared/network interfaces/cli/** operations/control shared/input operations presentation/words',
 });
 
-/** Commands of one heading of `carillon --help` know everything below them, and of other headings what is named. */
+/** Commands of one heading of `carillon --help` may import everything below them, and from other headings what is named. */
 function commandGroups(groups: Record<string, string>): Record<string, string> {
   const below = `operations/** shared campaign/file/** interfaces/cli/access interfaces/cli/terminal service/port
     rules/** shared/input ledger/** list/** campaign/preflight presentation/results temporal presentation/words`;
   return Object.fromEntries(Object.entries(groups).map(([folder, more]) => [folder, `${below} ${more}`]));
 }
 
-/** The names are parted by blanks; all but two folders stand below `src`. */
 function readFloors(written: Readonly<Record<string, string>>): Readonly<Record<string, readonly string[]>> {
   const placed = (name: string) => (/^(activities|workflows)$/.test(name) ? name : `src/${name}`);
   const read = Object.entries(written).map(([folder, names]) => [placed(folder), names.split(/\s+/).filter(Boolean).map(placed)]);

@@ -5,7 +5,6 @@ import { parseSync } from 'oxc-parser';
 /** Which folder imports which; `edges.get(a)?.get(b)` are pairs of files. Imports of types count. */
 export type FolderGraph = Map<string, Map<string, [from: string, to: string][]>>;
 
-/** The files of production code below a root, as paths from it. */
 export function readSources(root: string): Map<string, string> {
   const sources = new Map<string, string>();
   for (const top of ['src', 'workflows', 'activities'])
@@ -44,12 +43,11 @@ function importsOf(file: string, text: string): string[] {
     .map((specifier) => normalize(join(dirname(file), specifier)));
 }
 
-/** What each file imports, types counted. */
 export function readFileGraph(sources: ReadonlyMap<string, string>): Map<string, string[]> {
   return new Map([...sources].map(([file, text]) => [file, importsOf(file, text)]));
 }
 
-/** Nodes that import each other by any way round (Tarjan); each ring begins with the name that sorts first. */
+/** Nodes in import cycles (Tarjan); each ring begins with the name that sorts first. */
 export function findRings(graph: ReadonlyMap<string, Iterable<string>>): string[][] {
   const rings: string[][] = [];
   const found = new Map<string, { order: number; low: number }>();

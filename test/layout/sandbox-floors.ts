@@ -1,6 +1,6 @@
 const root = 'src/sandbox';
 
-/** Folders of the sandbox from bottom to top, and what each may import, without the `src/sandbox/` before all names. */
+/** Folders of the sandbox from bottom to top, and what each may import; all names omit `src/sandbox/`. */
 const rooms: Readonly<Record<string, string>> = {
   core: '',
   'core/clock': '',
@@ -19,7 +19,7 @@ const rooms: Readonly<Record<string, string>> = {
   openapi: 'core http schemas',
   control: 'core core/clock core/service core/state core/telephony core/world faults fixture http judge models openapi schemas',
 
-  // An API of the service is one folder; the service behind it is shared, and nothing above knows one.
+  // One folder per API of the service; the service behind it is shared, and no folder above imports an API.
   'convai/records': 'core core/conversation core/state core/world models schemas',
   'convai/routes': 'convai/records core core/service core/state core/telephony faults http schemas',
   'convai/openapi': 'core core/settings openapi schemas',
@@ -34,7 +34,7 @@ const rooms: Readonly<Record<string, string>> = {
   page: 'audio control core core/clock core/conversation core/service core/state faults http judge schemas webhooks',
 };
 
-/** The sandbox stands alone but for the markup of its page; what starts it may import all of it. */
+/** The sandbox is independent except for its page's markup; what starts it may import all of it. */
 export const sandboxFloors: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     Object.entries(rooms).map(([room, list]) => [

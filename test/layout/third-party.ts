@@ -40,7 +40,6 @@ export function thirdPartyPage(root: string): string {
   return `${head}\n${lists.join('\n')}`;
 }
 
-/** What is wrong with the page in the repository, in a sentence. */
 export function checkThirdParty(root: string): string[] {
   if (readFileSync(join(root, 'THIRD_PARTY.md'), 'utf8') === thirdPartyPage(root)) return [];
   return ['THIRD_PARTY.md differs from package-lock.json: run npm run third-party.'];

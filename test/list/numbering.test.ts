@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 import { closeHolidaysOf } from '../../src/campaign/file/legal-rules.ts';
 import { campaignRules, readCampaignFile } from '../../src/campaign/file/file.ts';
-import { judgeRows } from '../../src/list/recipients.ts';
+import { validateRows } from '../../src/list/recipients.ts';
 import { readNumbers } from '../../src/operations/control/suppress.ts';
 import type { LegalHours } from '../../src/rules/campaign-rules.ts';
 import { windowAt } from '../../src/rules/hours/calling-window.ts';
@@ -99,8 +99,8 @@ test('the choice is frozen with the campaign', async () => {
   const { list, ...rules } = campaignRules(await readCampaignFile(campaignPath), ['phone'], at);
   const frozen = JSON.parse(JSON.stringify({ ...rules, list })) as typeof rules & { list: typeof list };
   const rows = [{ row: 1, cells: [`+1${unheard}5550123`] }, { row: 2, cells: ['+18615550123'] }]; // prettier-ignore
-  expect(judgeRows(frozen, rows).map(({ verdict }) => verdict)).toEqual(['accepted', 'accepted']);
+  expect(validateRows(frozen, rows).map(({ verdict }) => verdict)).toEqual(['accepted', 'accepted']);
   const { numbering: _, ...before } = list;
-  const refused = judgeRows({ ...rules, list: before }, rows).map((row) => row.verdict === 'rejected' && row.reason);
+  const refused = validateRows({ ...rules, list: before }, rows).map((row) => row.verdict === 'rejected' && row.reason);
   expect(refused).toEqual(['invalid_phone', 'invalid_phone']);
 });

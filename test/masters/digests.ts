@@ -58,7 +58,7 @@ const kinds: readonly Kind[] = [
   weaves(range(1, 4), 'campaigns'),
 ];
 
-/** A line for each seed of `npm test`: a digest of the service's calls and of the final rows. */
+/** A line per seed of `npm test`: a digest of the service's calls and the final rows. */
 export async function writeDigests(write: Write): Promise<void> {
   const lines: string[] = [];
   for (const [name, seeds, play] of kinds)

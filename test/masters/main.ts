@@ -1,4 +1,4 @@
-/** Writes what every face says into a folder, so that two commits can be compared: npm run masters -- DIR [--of COMMIT] */
+/** Writes every face's output into a folder, to compare two commits: npm run masters -- DIR [--of COMMIT] */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,6 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const usage = 'npm run masters -- DIR [--of COMMIT]. Compare two folders with diff -r.';
-/** These are today's, whatever the commit: what differs is the product's. */
 const carried = ['test', 'vitest.config.ts'];
 
 function fail(message: string): never {
@@ -22,7 +21,7 @@ function write(folder: string, root: string, of?: string): number {
   return spawnSync('npx', command, { cwd: root, env, stdio: ['ignore', 2, 2] }).status === 0 ? 0 : 1;
 }
 
-/** In a worktree that is gone afterwards. Packages are installed only if the commit has others. */
+/** In a temporary worktree. Packages are installed only if the commit has others. */
 function writeOf(commit: string, folder: string): number {
   const parent = mkdtempSync(join(tmpdir(), 'carillon-masters-'));
   const root = join(parent, 'tree');

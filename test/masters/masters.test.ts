@@ -5,9 +5,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { isFull } from '../support/depth.ts';
 import { parts, writePart } from './write-masters.ts';
 
-/** Where `npm run masters` wants them. */
+/** Output folder of `npm run masters`. */
 const wanted = process.env['MASTERS'];
-/** The commit that they are of, where it is another one. */
+/** The commit to write, if another one. */
 const other = process.env['MASTERS_OF'];
 /** The seeds take minutes. */
 const timeout = 3_600_000;
@@ -27,7 +27,7 @@ test.runIf(wanted).each(Object.keys(parts))('masters of %s are written', { timeo
   expect(files).not.toBe(0);
 });
 
-// The faces of the ledger take a minute, and wait for Temporal; help has nothing in it that is drawn.
+// The ledger's faces take a minute and wait for Temporal; help has nothing random.
 const compared = isFull ? Object.keys(parts) : ['sandbox', 'requests'];
 test.skipIf(wanted).each(compared)('two writings of the masters of %s differ in nothing', { timeout }, async (part) => {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-masters-'));

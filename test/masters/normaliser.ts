@@ -1,7 +1,6 @@
-/** Yesterday, today and tomorrow, since a run may go over midnight. */
 const realDays = [-1, 0, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10));
 
-/** What differs from run to run and says nothing: each kind is replaced by its name and its number in order of appearance. */
+/** Meaningless differences between runs: each value becomes its kind and number in order of appearance. */
 const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['folder', /(?:\/private)?\/(?:tmp|var\/folders)\/[\w./-]*?carillon-[\w-]+/g],
   ['address', /127\.0\.0\.1:\d+|localhost:\d+/g],
@@ -14,19 +13,18 @@ const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['secret', /(?<=signature=|nonce[-=]"?|\/new\/(?!:))[\w+/=-]{16,}/g],
 ];
 
-/** The real clock shows in a few places. Its instants get no numbers, since some are equal by chance. */
+/** The real clock shows in a few places. No numbers, since some instants are equal by chance. */
 const realTimes: readonly RegExp[] = [
   new RegExp(`(?:${realDays.join('|')})[T ]\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d+)?)?Z?`, 'g'),
   /(?<="(?:real\w*At|durationMs)": |[?]expires=)\d+/g,
-  // How long the sandbox took to answer.
   /(?<=>)\d+ ms(?=<)/g,
-  // How far the ledger's time is from that of a terminal.
+  // How far the ledger's time is from a terminal's.
   /(?<=\()(?:in )?\d{3,} days(?: ago)?(?=\))/g,
-  // In the id of a run that a schedule has begun.
+  // In the id of a scheduled run.
   /\d{4}-\d\d-\d\dt\d{6}/g,
 ];
 
-/** A text without what differs from run to run; the same thing has the same name in all of it. */
+/** Removes what differs between runs; equal values get equal names throughout. */
 export function normalise(text: string): string {
   const known = new Map<string, string>();
   const nameOf = (kind: string, found: string): string => {

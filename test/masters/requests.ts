@@ -10,7 +10,7 @@ import type { Write } from './write-masters.ts';
 const ownToConnection = new Set(['host', 'connection']);
 const keyHeaders = new Set(['x-api-key', 'xi-api-key']);
 
-/** Runs a campaign. `asked`: a line for each request, with all that the service could act on. */
+/** Runs a campaign. `asked`: a line per request, with all that the service could act on. */
 export async function recordRequests(mix: Mix): Promise<{ outcome: Outcome; asked: string }> {
   const lines: string[] = [];
   const record = (message: unknown): void => {
@@ -28,7 +28,7 @@ export async function recordRequests(mix: Mix): Promise<{ outcome: Outcome; aske
   };
   subscribe('http.server.request.start', record);
   const outcome = await new Drive(mix).run().finally(() => unsubscribe('http.server.request.start', record));
-  // The ledger names itself by chance.
+  // The ledger's own name is random.
   return {
     outcome,
     asked: inOrder(lines)
@@ -37,7 +37,7 @@ export async function recordRequests(mix: Mix): Promise<{ outcome: Outcome; aske
   };
 }
 
-/** Records are read several at once: which of them is asked for first is left to the machine. */
+/** Records are read in parallel: their order is left to the machine. */
 function inOrder(lines: readonly string[]): string[] {
   const isRead = (line: string | undefined) => line?.startsWith('GET /v1/convai/conversations/') === true;
   const runs: string[][] = [];
@@ -49,7 +49,7 @@ function inOrder(lines: readonly string[]): string[] {
   return runs.flatMap((run) => run.sort());
 }
 
-/** A campaign's requests to a published service: batches, one refused, one looked up, reports, records, calls taken back. */
+/** A published service's requests: batches, one refused, one looked up, reports, records, withdrawals. */
 export async function writeRequests(write: Write): Promise<void> {
   for (const api of ['batch-calling', 'campaigns'] as const) {
     const numbers = Array.from({ length: 8 }, (_, index) => `+121255501${index + 30}`);

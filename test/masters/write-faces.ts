@@ -6,7 +6,6 @@ import { runWith } from '../interfaces/cli/service-world.ts';
 import { fillSandbox, startPageSandbox } from '../sandbox/page/window.ts';
 import { nameOf, splitTags, type Write } from './write-masters.ts';
 
-/** What every command says of itself. */
 export async function writeHelp(write: Write): Promise<void> {
   const walk = async (path: string[], command: Command): Promise<void> => {
     const { code, stdout, stderr } = await runWith([...path, '--help'], {}, {});
@@ -18,7 +17,6 @@ export async function writeHelp(write: Write): Promise<void> {
   for (const { name, load } of commands) await walk([name], (await load())(createTerminal()));
 }
 
-/** The page and the answers of a sandbox in which everything has happened. */
 export async function writeSandbox(write: Write): Promise<void> {
   const sandbox = await startPageSandbox();
   const views = await fillSandbox(sandbox);

@@ -17,10 +17,9 @@ import { nameOf, splitTags, type Write } from './write-masters.ts';
 
 const roles = ['read', 'operate', 'admin'] as const;
 
-/** What stands for each parameter of a route: what the walked ledger has. */
+/** Route parameters, as the walked ledger has them. */
 const parameters: Readonly<Record<string, string>> = { campaign: 'reminders', row: '18', call: '1', webhook: webhookId, format: 'csv' };
 const ofSchedules: Readonly<Record<string, string>> = { ...parameters, campaign: 'weekly' };
-/** They are bytes, or never end. */
 const notText = new Set(['downloadEvidence', 'downloadRecording', 'followEvents']);
 
 const reading: readonly string[][] = [
@@ -70,7 +69,6 @@ interface Page {
 
 type Walked = Awaited<ReturnType<typeof startWalkedConsole>>;
 
-/** What every face says of one fixed ledger. */
 export async function writeLedger(write: Write, dialect: TestDialect): Promise<void> {
   const location = await emptyDatabase(dialect);
   const walked = await startWalkedConsole(location);
@@ -84,11 +82,11 @@ export async function writeLedger(write: Write, dialect: TestDialect): Promise<v
   await writeMetrics(write, walked);
   await writeCommands(write, env);
   await writeFiles(write, env);
-  // To read a transcript adds to the log, and a page is asked for again until it is whole.
+  // Reading a transcript adds to the log, and a page is requested until it is complete.
   await writePages(write, walked);
 }
 
-/** A page that waits for what is read in the background, or for Temporal, says so; a campaign's shows how it was judged. */
+/** A page that waits for background reads or Temporal says so; a campaign's shows its evaluation. */
 async function whole(get: () => Promise<Page>, path: string): Promise<Page | undefined> {
   const answer = await get();
   if (answer.status === 503 || / being (?:read|looked up)|data-again="1000"|Temporal does not answer/.test(answer.text)) return undefined;
@@ -119,7 +117,7 @@ async function writeAnswers(write: Write, { console: { api } }: Walked): Promise
     write(`api/results.${format}`, `${status}\n${typeof body === 'string' ? body : JSON.stringify(body, null, 1)}`);
   }
   const { body } = await api.ask('GET /api/v1/openapi.json');
-  // They stand in the order in which modules were loaded.
+  // Their order is that of module loading.
   body.components.schemas = Object.fromEntries(
     Object.entries(body.components.schemas).toSorted(([one], [other]) => (one < other ? -1 : 1)),
   );
@@ -135,7 +133,7 @@ async function writeWebhooks(write: Write, { console: { api } }: Walked): Promis
   write('webhooks.json', bodies.join('\n'));
 }
 
-/** As Prometheus would be shown the ledger by a worker that has read it once. */
+/** As Prometheus would get the ledger from a worker that has read it once. */
 async function writeMetrics(write: Write, { console: { api } }: Walked): Promise<void> {
   const lines: string[] = [];
   const create = (name: string, description: string) => {
@@ -183,7 +181,6 @@ async function unpack(path: string, write: Write): Promise<void> {
   zip.close();
 }
 
-/** What is no text is told by its size and a digest. */
 function shown(name: string, bytes: Buffer): string {
   if (/\.(?:wav|mp3)$/.test(name)) return `${bytes.length} bytes ${createHash('sha256').update(bytes).digest('hex').slice(0, 10)}`;
   return /\.(?:html|xml|rels)$/.test(name) ? splitTags(bytes.toString()) : bytes.toString();

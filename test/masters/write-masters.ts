@@ -4,7 +4,7 @@ import { normalise } from './normaliser.ts';
 
 export type Write = (name: string, text: string) => void;
 
-/** What is written, by what it is of. Each is loaded by itself: a commit that has not all of it writes the rest. */
+/** Writers by topic. Each is loaded separately: a commit that lacks some writes the rest. */
 export const parts: Readonly<Record<string, (write: Write) => Promise<void>>> = {
   help: async (write) => (await import('./write-faces.ts')).writeHelp(write),
   sandbox: async (write) => (await import('./write-faces.ts')).writeSandbox(write),
@@ -14,7 +14,6 @@ export const parts: Readonly<Record<string, (write: Write) => Promise<void>>> = 
   seeds: async (write) => (await import('./digests.ts')).writeDigests(write),
 };
 
-/** Writes one part into a folder, a file for each thing that is said, and answers how many there are. */
 export async function writePart(folder: string, part: string): Promise<number> {
   let files = 0;
   await parts[part]?.((name, text) => {
@@ -28,7 +27,7 @@ export async function writePart(folder: string, part: string): Promise<number> {
 
 export const nameOf = (path: string): string => path.replaceAll(/[^\w]+/g, '_').replaceAll(/^_|_$/g, '') || 'root';
 
-/** A line for each tag, so that `diff` shows what has changed whatever the indentation. */
+/** A line for each tag, so that `diff` shows changes whatever the indentation. */
 export const splitTags = (html: string): string =>
   html
     .replaceAll(/<[^>]*>/g, (tag) => tag.replaceAll(/\s+/g, ' ').replace(' >', '>'))

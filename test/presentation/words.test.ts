@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Campaign } from '../../src/ledger/rows/campaigns.ts';
-import { readingOf, type WorkflowLook } from '../../src/presentation/words/why.ts';
+import { readingOf, type WorkflowStatus } from '../../src/presentation/words/why.ts';
 import { recurrenceText } from '../../src/presentation/words/recurrence.ts';
 import { realClock } from '../../src/service/port/service-clock.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
@@ -8,7 +8,7 @@ import { beginCampaign, noon } from '../ledger/scenario.ts';
 
 const failing = { activity: 'submit', tries: 3, message: 'The service could not be reached', nextAt: noon + 5_000 };
 
-function causeOf(campaign: Campaign, look: Partial<WorkflowLook>): string | undefined {
+function causeOf(campaign: Campaign, look: Partial<WorkflowStatus>): string | undefined {
   const seen = { unreachable: null, workers: 1, runs: true, failing: null, service: null, ...look };
   return readingOf({ campaign, undecided: 0, idle: null, movedAt: noon, look: seen }, { clock: realClock(() => noon), now: noon })?.cause;
 }

@@ -3,7 +3,7 @@ import type { Client, WorkflowHandle } from '@temporalio/client';
 import { failureTypes } from '../../src/rules/failure-types.ts';
 import type { CampaignQueues } from '../../src/rules/ids.ts';
 import type { RoundEnd } from '../../src/ledger/campaign/rounds.ts';
-import { firingCampaignId } from '../../src/rules/hours/firing-time.ts';
+import { scheduledCampaignId } from '../../src/rules/hours/firing-time.ts';
 import type { Activities } from '../../activities/index.ts';
 import type { campaign } from '../../workflows/campaign.ts';
 import type { completionNotice } from '../../workflows/notices.ts';
@@ -15,7 +15,6 @@ import { fakeActivities, startCampaignServer, timeouts } from '../temporal/campa
 
 interface Branch {
   activities: Partial<Activities>;
-  /** Starts the workflow, and leads it to its end. */
   run: (client: Client, queues: CampaignQueues) => Promise<WorkflowHandle>;
 }
 
@@ -60,7 +59,6 @@ function ofFiring(activities: Partial<Activities>, childId?: string): Branch {
   };
 }
 
-/** Nobody is left but whom the campaign is to call back. */
 function promisesLeft(campaignId: string): Partial<Activities> {
   let looks = 0;
   return {
@@ -122,7 +120,7 @@ function branches(): Record<string, Branch> {
     }),
     fired: ofFiring({
       fireSchedule: async ({ scheduledAt, timeZone }) => {
-        const campaignId = firingCampaignId('daily', scheduledAt, timeZone);
+        const campaignId = scheduledCampaignId('daily', scheduledAt, timeZone);
         return { campaignId, round: { number: 1, workflowId: `campaign/${campaignId}/1` } };
       },
     }),
@@ -181,7 +179,7 @@ function branches(): Record<string, Branch> {
 /** Events after which the recorded run continues as new. */
 const longAfter = 60;
 
-/** Leads a workflow through each branch that a campaign on a sandbox takes by chance at most, with fake activities. */
+/** Leads a workflow with fake activities through branches that a sandbox campaign takes only by chance. */
 export async function recordBranches(
   isWanted: (name: string) => boolean,
   write: (name: string, handle: WorkflowHandle) => Promise<void>,

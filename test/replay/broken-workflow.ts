@@ -2,7 +2,7 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.ts';
 import type { CampaignInput } from '../../workflows/messages.ts';
 
-/** The control of the replay test: plans before it checks agent and callers, which no recorded campaign did. */
+/** The control of the replay test: plans before it checks agent and callers, unlike any recorded campaign. */
 export async function campaign(input: CampaignInput): Promise<void> {
   const { plan, checkCallers } = proxyActivities<Activities>({
     taskQueue: input.queues.campaign,

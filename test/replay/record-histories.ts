@@ -1,6 +1,6 @@
 /**
- * Records the histories that replay.test.ts replays, after a deliberate change of the workflow: `npx tsx test/replay/record-histories.ts
- * drained`; all without a name; with `--traced` those of campaigns with spans. Branches.ts leads through what a sandbox does not do.
+ * Records the histories for replay.test.ts after a deliberate change of the workflow: `npx tsx test/replay/record-histories.ts drained`;
+ * without a name all; `--traced`: campaigns with spans. Branches.ts adds what a sandbox does not do.
  */
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
@@ -44,7 +44,6 @@ const rules = buildRules({
 
 async function* rowsOf(count: number, areaCode: string): AsyncGenerator<ImportRow[]> {
   yield Array.from({ length: count }, (_, index) => {
-    // 0113 stalls and 0120 refuses the request; both have their own tests.
     const line = [100, 101, 102, 103, 104, 106, 108, 110][index % 8] ?? 100;
     const e164 = `+1${Number(areaCode) + Math.floor(index / 8)}5550${line}`;
     const place = { zones: [], country: 'US', regions: null };
@@ -91,7 +90,7 @@ const recordings = {
     more: { onCompletion: { url: hookUrl } },
     updates: [lookAgainUpdate, pauseUpdate, resumeUpdate, drainUpdate],
   },
-  // It has no number to call with, so it pauses by itself.
+  // It has no caller number, so it pauses by itself.
   paused: {
     areaCode: '512',
     more: { onPause: { url: hookUrl }, callers: { numbers: ['pn_gone'], choice: 'region' } },

@@ -4,8 +4,8 @@ import {
   type Caller,
   type CallerFault,
   CallerSorting,
-  type CallerStanding,
-  type CallerWish,
+  type CallerStatus,
+  type CallerRecipient,
   chooseCaller,
   explainFaults,
   faultWords,
@@ -18,7 +18,7 @@ const number = (phoneNumberId: string, given = 0, country: string | null = 'US',
   regions: regions.length === 0 ? null : regions,
   given,
 });
-const person = (country: string | null, regions: string[] | null = null, caller: string | null = null): CallerWish => ({
+const person = (country: string | null, regions: string[] | null = null, caller: string | null = null): CallerRecipient => ({
   caller,
   country,
   regions,
@@ -29,7 +29,7 @@ const florida = number('pn_fl', 5, 'US', 'FL');
 const london = number('pn_uk', 7, 'GB');
 const all = [newYork, florida, london];
 
-test.each<[string, CallerWish, string]>([
+test.each<[string, CallerRecipient, string]>([
   ['of their own state', person('US', ['NY']), 'pn_ny'],
   ['of one of the states in which they may be', person('US', ['CT', 'NY']), 'pn_ny'],
   ['of their country when their state is not known', person('GB'), 'pn_uk'],
@@ -61,12 +61,12 @@ const pool = fc
 const choices = fc.constantFrom('region' as const, 'rotation' as const);
 
 /** Plans requests of at most `size` people until nobody is left, as the planner does; answers who got which number. */
-function planAll(callers: Caller[], people: CallerWish[], choice: 'region' | 'rotation', size: number) {
-  const given = new Map<CallerWish, string>();
-  const requests: CallerWish[][] = [];
+function planAll(callers: Caller[], people: CallerRecipient[], choice: 'region' | 'rotation', size: number) {
+  const given = new Map<CallerRecipient, string>();
+  const requests: CallerRecipient[][] = [];
   for (let waiting = people; waiting.length > 0;) {
     const sorting = new CallerSorting(callers, choice);
-    const request: CallerWish[] = [];
+    const request: CallerRecipient[] = [];
     for (const one of waiting) {
       if (request.length >= size) break;
       if (sorting.takes(one)) request.push(one);
@@ -132,7 +132,7 @@ test('whoever has a number keeps it while it is in, and gets another when it is 
 
 test('by region nobody is called from farther away than they need to be, and each request has one number', () => {
   const land = (country: string | null) => (country === 'PR' ? 'US' : country);
-  const nearness = (caller: Caller | undefined, one: CallerWish): number => {
+  const nearness = (caller: Caller | undefined, one: CallerRecipient): number => {
     if (caller === undefined || one.country === null || land(caller.country) !== land(one.country)) return 0;
     return (caller.regions ?? []).filter((region) => one.regions?.includes(region)).length > 0 ? 2 : 1;
   };
@@ -149,7 +149,7 @@ test('by region nobody is called from farther away than they need to be, and eac
   );
 });
 
-function standing(phoneNumberId: string, fault: CallerFault | null): CallerStanding {
+function standing(phoneNumberId: string, fault: CallerFault | null): CallerStatus {
   return { phoneNumberId, fault, e164: '+12125550101', country: 'US', regions: null, verified: null };
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import {
-  judgeScreening,
+  evaluateScreening,
   needsScreening,
   screenedForMs,
   shortestLaterMs,
@@ -21,21 +21,21 @@ function after(verdict: ScreeningVerdict) {
 
 test('whoever was never asked about is asked about, and not dialled', () => {
   expect(needsScreening(never, asked)).toBe(true);
-  expect(judgeScreening(never, asked)).toEqual({ kind: 'unasked' });
+  expect(evaluateScreening(never, asked)).toEqual({ kind: 'unasked' });
   // An answer without its time says nothing, not even a good one.
   const undated = { screened: 'eligible', screenedAt: null };
   expect(needsScreening(undated, asked)).toBe(true);
-  expect(judgeScreening(undated, asked)).toEqual({ kind: 'unasked' });
+  expect(evaluateScreening(undated, asked)).toEqual({ kind: 'unasked' });
   const empty = { screened: null, screenedAt: asked };
   expect(needsScreening(empty, asked)).toBe(true);
-  expect(judgeScreening(empty, asked)).toEqual({ kind: 'unasked' });
+  expect(evaluateScreening(empty, asked)).toEqual({ kind: 'unasked' });
 });
 
 test('an answer allows a call for a quarter of an hour, and is asked for anew five minutes before that', () => {
   const eligible = after({ kind: 'eligible' });
   expect(screenedForMs).toBe(15 * minuteMs);
-  for (const age of [0, 15 * minuteMs]) expect(judgeScreening(eligible, asked + age)).toEqual({ kind: 'dial' });
-  expect(judgeScreening(eligible, asked + 15 * minuteMs + 1)).toEqual({ kind: 'unasked' });
+  for (const age of [0, 15 * minuteMs]) expect(evaluateScreening(eligible, asked + age)).toEqual({ kind: 'dial' });
+  expect(evaluateScreening(eligible, asked + 15 * minuteMs + 1)).toEqual({ kind: 'unasked' });
   expect(needsScreening(eligible, asked + 10 * minuteMs - 1)).toBe(false);
   expect(needsScreening(eligible, asked + 10 * minuteMs)).toBe(true);
 });
@@ -47,7 +47,7 @@ test.each([
   [{ kind: 'refused', code: 'eligible' }, 'pre_dial:eligible'],
   [{ kind: 'refused', code: 'later:5' }, 'pre_dial:later:5'],
 ] as const)('after %o nobody is dialled, for the reason %s', (verdict, reason) => {
-  for (const age of [0, 60 * minuteMs]) expect(judgeScreening(after(verdict), asked + age)).toEqual({ kind: 'refused', reason });
+  for (const age of [0, 60 * minuteMs]) expect(evaluateScreening(after(verdict), asked + age)).toEqual({ kind: 'refused', reason });
 });
 
 test.each([
@@ -57,7 +57,7 @@ test.each([
   [-1, minuteMs],
 ])('a "later" of %i ms is asked about again after %i ms', (afterMs, expected) => {
   const later = { kind: 'later', until: asked + expected };
-  expect(judgeScreening(after({ kind: 'later', afterMs }), asked)).toEqual(later);
+  expect(evaluateScreening(after({ kind: 'later', afterMs }), asked)).toEqual(later);
 });
 
 const base = { at: 1, campaignId: 'spring', recipientId: 'spring/3' };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readRecord } from '../../src/rules/correlation/record.ts';
 import { factsFromRecord } from '../../src/service/convai/record-facts.ts';
 import { resultBy } from '../../src/verify/rules/records.ts';
-import { readJudgedRules } from '../../src/verify/judged-rules.ts';
+import { readAuditedRules } from '../../src/verify/judged-rules.ts';
 import type { AttemptRow } from '../../src/verify/reader.ts';
 import { resultRule } from '../support/campaign-rules.ts';
 import { countedShare, goalShare, resultOfTalk } from '../../src/rules/talk-results.ts';
@@ -102,7 +102,7 @@ test.for(values)(
       [{ results }, before],
     ] as const) {
       expect(readRecord(facts, frozen, { finished: true, final: true }).talkResult?.result).toBe(result);
-      expect(resultBy(readJudgedRules(frozen), row)?.result).toBe(result);
+      expect(resultBy(readAuditedRules(frozen), row)?.result).toBe(result);
     }
   },
 );

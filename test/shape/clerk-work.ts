@@ -4,7 +4,6 @@ import type { Deed } from '../world/judge/evidence.ts';
 import type { Change, Clerk, Office, Said } from './office.ts';
 import type { Listed } from '../world/population.ts';
 
-/** How long a campaign is left paused. */
 const pausedForMs = 4_000;
 
 interface CampaignSeen {
@@ -12,21 +11,18 @@ interface CampaignSeen {
   pausesSeen: number;
 }
 
-/** What people do to a campaign through the API while its processes are struck, and what they were answered. */
+/** Operators' acts through the API while processes are struck, and the answers. */
 export class ClerkWork {
   readonly deeds: Deed[] = [];
-  /** From the answer to a pause until somebody asked for its end, in real time. */
+  /** From the answer to a pause until a resume was requested, in real time. */
   readonly pauses: { from: number; to: number }[] = [];
-  /** The size of batches from an answer on, in real time; null: nobody has changed it. */
   smaller: { at: number; most: number } | null = null;
-  /** What they were answered, and must not be. */
   readonly broken: string[] = [];
-  /** Changes that were carried out, and those of which nobody knows. */
   readonly counts = { carriedOut: 0, unheard: 0, repeated: 0 };
   readonly #office: Office;
   readonly #campaign: string;
   readonly #random: Random;
-  /** Whose row nobody has acted on; the last of the list first, who are called last. */
+  /** Rows without acts; the end of the list first, which is called last. */
   readonly #left: Listed[];
   #keys = 0;
 
@@ -37,11 +33,9 @@ export class ClerkWork {
     this.#left = people.filter(({ kind }) => kind === 'callable');
   }
 
-  /** Bars a number and withdraws a row while requests are cut off and repeated and their process is killed. */
   async actQuietly({ kills }: { kills: boolean }): Promise<void> {
     const [barred, withdrawn, spared] = [this.#next(), this.#next(), this.#next()];
     const bar = this.#ask('front desk', 'suppressions', { numbers: [barred.phone], reason: 'asked by letter' });
-    // The client hears nothing of the first one.
     await this.#office.send(bar, Math.round(this.#random.between(5, 60)));
     const done = await this.#carryOut(bar);
     this.#note('suppress', barred, done, () => true);
@@ -58,14 +52,13 @@ export class ClerkWork {
     this.#note('withdraw', withdrawn, await this.#carryOut(withdraw), isWithdrawn);
   }
 
-  /** Batches are to have at most so many calls from now on. */
   async makeSmaller(size: number): Promise<void> {
     const said = await this.#carryOut(this.#ask('front desk', `${this.#campaign}/adjust`, { batchSize: size }));
     if (said?.status === 200) this.smaller = { at: said.at, most: size };
     else if (said !== null) this.#break(`smaller batches were answered with ${said.status}`);
   }
 
-  /** Somebody pauses it, somebody else has it go on; then both press at once. At the end it goes on. */
+  /** One operator pauses it, another resumes it; then both press at once. At the end it goes on. */
   async pressOpposite(): Promise<void> {
     const before = await this.#look();
     const stop = this.#ask('front desk', `${this.#campaign}/pause`);
@@ -109,14 +102,13 @@ export class ClerkWork {
       const resume = this.#ask('back office', `${this.#campaign}/resume`, { pausesSeen });
       const said = await this.#office.change(resume);
       if (said?.status === 200) break;
-      // No worker may have answered in time: the wish is repeated, as its words say.
+      // No worker may have answered in time: the request is repeated, as its text says.
       if (said === null) this.counts.unheard += 1;
       await pause(500);
     }
     this.counts.carriedOut += 1;
   }
 
-  /** By one who may only look, and under a key that was used: neither does anything. */
   async #refuse(spared: Listed, usedKey: string): Promise<void> {
     const body = { numbers: [spared.phone] };
     const looker = await this.#office.change(this.#ask('onlooker', 'suppressions', body));
@@ -136,7 +128,7 @@ export class ClerkWork {
     return said;
   }
 
-  /** The same request once more: the same answer, and nothing else. */
+  /** Repeats a request: the same answer, and no other effect. */
   async #repeat(change: Change, what: string, first?: Said): Promise<void> {
     const again = await this.#office.change(change);
     if (again?.isReplayed !== true) this.#break(`${what} was carried out again`);

@@ -22,7 +22,7 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-/** Kills of each process, in turn; a run has all of them. */
+/** Kills of each process, in turn; every run has them all. */
 const always: readonly Kind[] = [
   'sending worker killed',
   'collecting worker killed',
@@ -33,22 +33,20 @@ const always: readonly Kind[] = [
 
 export interface Disturbance {
   kind: Kind;
-  /** Batches that the service takes before, since the last one was got over. */
+  /** Batches that the service takes first, after the last recovery. */
   after: number;
-  /** Which of the processes, where the kind leaves it open. */
+  /** Which process, where the kind leaves it open. */
   which: number;
-  /** How long a way is disturbed. */
   forMs: number;
   /** Bytes after which a connection is cut. */
   size: number;
 }
 
-/** Whether it is one of a network that fails, whose end nobody tells: limits of the parts themselves decide when it is got over. */
+/** A network fault's end is not announced: the parts' own limits decide when they recover. */
 export function isOfNetwork(kind: Kind): kind is NetworkKind {
   return (networkKinds as readonly Kind[]).includes(kind);
 }
 
-/** The kills of each process and other disturbances, in an order and at moments drawn from the seed. */
 export function drawDisturbances(seed: number, more: number): Disturbance[] {
   const random = new Random(seed, 'disturbances');
   const others = shuffle(
@@ -72,7 +70,7 @@ function shuffle<Value>(random: Random, values: readonly Value[]): Value[] {
     .map(({ value }) => value);
 }
 
-/** What was struck, and what remains to be done when dialling has gone on. */
+/** What was struck, and what is left to do when dialling has gone on. */
 interface Struck {
   what: string;
   /** From here on dialling has to go on by itself. */
@@ -82,7 +80,6 @@ interface Struck {
 
 const nothing = async (): Promise<void> => {};
 
-/** Does it at once. What was killed is started again, as a supervisor would. */
 export async function strike(world: World, disturbance: Disturbance): Promise<Struck> {
   const { kind, which } = disturbance;
   if (isOfNetwork(kind)) {
@@ -106,7 +103,7 @@ export async function strike(world: World, disturbance: Disturbance): Promise<St
       const activity = kind === 'sending worker stands still' ? 'submit' : 'collect';
       const place = await findBusy(world, activity);
       at = Date.now();
-      // Its connections stand, and it is given tasks all the same: each is taken from it only when its time is up.
+      // Its connections stay, so it still gets tasks: each is taken away only at its timeout.
       await workers[place]?.freeze();
       return { at, what: `worker ${place + 1}`, afterwards: async () => workers[place]?.thaw() };
     }
@@ -146,7 +143,6 @@ export async function strike(world: World, disturbance: Disturbance): Promise<St
 /** Pending and started, in the numbers of Temporal's API. */
 const startedState = 2;
 
-/** The campaign's activities of this name that have not ended, with the process that has begun each. */
 async function pending({ client }: World, activity: 'submit' | 'collect') {
   const { raw } = await client.workflow.getHandle(campaignWorkflowId(campaignId, 1)).describe();
   return (raw.pendingActivities ?? [])
@@ -157,7 +153,6 @@ async function pending({ client }: World, activity: 'submit' | 'collect') {
     }));
 }
 
-/** The place of the worker that does this activity now. */
 async function findBusy(world: World, activity: 'submit' | 'collect'): Promise<number> {
   const { place } = await until(`a worker does ${activity}`, async () => {
     const busy = await pending(world, activity);

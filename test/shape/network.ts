@@ -1,16 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Way } from '../world/way.ts';
 
-/** What workers reach over the network. */
 export const peers = ['Temporal', 'ledger', 'service'] as const;
 export type Peer = (typeof peers)[number];
 
-/** The ways of the workers to each peer, by place. To the service, which they must know by one address, all have the same. */
+/** The workers' paths to each peer, by place. All share one to the service, which they must know by one address. */
 export type Ways = Readonly<Record<Peer, readonly Way[]>>;
 
 const faults = ['slow', 'cut', 'reset', 'half-open', 'refusing', 'cut off'] as const;
 
-/** What can happen between all workers and a peer, or between one of them and a peer. */
+/** Faults between all workers and a peer, or between one of them and a peer. */
 export const networkKinds = [
   ...peers.flatMap((peer) => faults.map((fault) => `${peer} ${fault}` as const)),
   'Temporal cut off from one worker',
@@ -18,10 +17,8 @@ export const networkKinds = [
 ] as const;
 export type NetworkKind = (typeof networkKinds)[number];
 
-/** Each message that much later. */
 const delayMs = 250;
 
-/** One way, so long, at its worst. */
 const faultsOfWays: Record<(typeof faults)[number], (way: Way, size: number) => unknown> = {
   slow: (way) => way.delay(delayMs),
   cut: (way, size) => way.cutAfter(size),
@@ -31,7 +28,7 @@ const faultsOfWays: Record<(typeof faults)[number], (way: Way, size: number) => 
   'cut off': (way) => way.partition(),
 };
 
-/** Disturbs all ways to a peer, then heals them. Where one worker is cut off, dialling must go on before `heal`. */
+/** Disturbs all paths to a peer, then heals them. Where one worker is cut off, dialling must go on before `heal`. */
 export async function disturbNetwork(
   ways: Ways,
   kind: NetworkKind,

@@ -2,14 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../support/until.ts';
 import { runCommand, spawnWorker, type WorkerProcess } from '../support/worker-process.ts';
 
-/** Who acts: two who may change campaigns, and one who may only look. */
+/** Two operators, and one read-only. */
 export const clerks = ['front desk', 'back office', 'onlooker'] as const;
 export type Clerk = (typeof clerks)[number];
 
-/** An answer of the API, as the client has it. */
 export interface Said {
   status: number;
-  /** Of a refusal, or null. */
   code: string | null;
   isReplayed: boolean;
   text: string;
@@ -17,7 +15,7 @@ export interface Said {
   at: number;
 }
 
-/** A change that somebody asks for; the same `key` for the same one. */
+/** A requested change; its repeats have the same `key`. */
 export interface Change {
   who: Clerk;
   path: string;
@@ -27,10 +25,10 @@ export interface Change {
 
 const againMs = 250;
 const patienceMs = 90_000;
-/** A request whose process died is under way for ten minutes: nobody here waits for that. */
+/** A request whose process died is under way for ten minutes: the test does not wait for that. */
 const underWayMs = 12_000;
 
-/** `carillon serve` in a process of its own, and people with tokens. */
+/** `carillon serve` in a process of its own, and operators with tokens. */
 export class Office {
   readonly everyProcess: WorkerProcess[] = [];
   readonly #settings: Record<string, string>;
@@ -53,7 +51,6 @@ export class Office {
     return office;
   }
 
-  /** Texts of the tokens, which must stand nowhere. */
   get secrets(): string[] {
     return Object.values(this.#tokens);
   }
@@ -70,7 +67,7 @@ export class Office {
     this.#url = url;
   }
 
-  /** SIGKILL, and starts it again. */
+  /** SIGKILL, then restart. */
   async crash(): Promise<void> {
     await this.everyProcess.at(-1)?.kill();
     await this.#start();
@@ -80,7 +77,7 @@ export class Office {
     await Promise.all(this.everyProcess.map((each) => each.kill()));
   }
 
-  /** Sends it once; null when no answer comes, or when the client cuts the connection before. */
+  /** Sends it once; null: no answer, or the client cut the connection first. */
   async send({ who, path, key, body }: Change, cutAfterMs?: number): Promise<Said | null> {
     const asked = this.#fetch(who, path, {
       method: 'POST',
@@ -91,7 +88,7 @@ export class Office {
     return asked.catch(() => null);
   }
 
-  /** Sends it until it is answered, under the same key; null when nobody knows what became of it. */
+  /** Sends it until it is answered, under the same key; null: unknown outcome. */
   async change(change: Change): Promise<Said | null> {
     const deadline = Date.now() + patienceMs;
     let underWaySince = Infinity;
@@ -103,7 +100,6 @@ export class Office {
     return null;
   }
 
-  /** Reads until it is answered. */
   async read<Body>(who: Clerk, path: string): Promise<Body> {
     const asked = async (): Promise<{ body: Body } | undefined> => {
       const said = await this.#fetch(who, path, {}).catch(() => null);

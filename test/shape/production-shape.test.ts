@@ -12,7 +12,7 @@ const onProgress = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-/** Only what hangs takes so long beside other tests; alone it ends in two minutes. */
+/** Only a hang takes this long beside other tests; alone it ends in two minutes. */
 const limitMs = 600_000;
 
 // From empty caches the build takes minutes.
@@ -77,7 +77,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-/** A server that sends everything back, and a way to it. */
+/** An echo server, and a path to it. */
 async function buildWay(): Promise<{ way: Way; accepted: Set<Socket> }> {
   const accepted = new Set<Socket>();
   const server = createServer((socket) => {

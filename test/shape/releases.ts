@@ -6,7 +6,7 @@ import { campaignId, type World } from './world.ts';
 const restarts = 6;
 const everyMs = 3_000;
 
-/** One worker after the other ends and is replaced, every second one with SIGKILL, as an impatient platform does it. */
+/** Every second one with SIGKILL, as by an impatient platform. */
 export async function restartRolling(world: World): Promise<void> {
   for (let nth = 0; nth < restarts; nth += 1) {
     const place = nth % world.workers.length;
@@ -18,10 +18,10 @@ export async function restartRolling(world: World): Promise<void> {
   }
 }
 
-/** Failed steps of the workflow that are seen before the release is taken back. */
+/** Failed workflow steps before the release is rolled back. */
 const failuresOfProof = 2;
 
-/** Replaces all workers by a build that does not fit the history, waits for failed steps, rolls back. Answers the failures. */
+/** Replaces all workers by a build that does not fit the history, and rolls back after failed steps. Returns the failures. */
 export async function rollOutAndBack(world: World): Promise<number> {
   await replaceAll(world, 'wrong');
   const failures = await until('the wrong release has failed', async () => {

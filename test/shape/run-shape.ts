@@ -10,24 +10,22 @@ import { scanWorld } from './scan.ts';
 import type { ServerPrograms } from './server-programs.ts';
 import { batchSize, budget, campaignId, withWorld, type ResultLine, type World } from './world.ts';
 
-/** How long after a kill dialling may stand still, where nothing else takes the machine's time. */
+/** Longest standstill of dialling after a kill, on an otherwise idle machine. */
 const standstillLimitMs = 60_000;
-/** The same after a fault of the network, of which nobody is told: a connection that has been silent for a minute is given up. */
+/** The same after an unannounced network fault: a connection silent for a minute is given up. */
 const silenceLimitMs = 120_000;
 /** Beside the kills of each process. */
 const moreDisturbances = 3;
-/** Batches that the service takes after a kill, before dialling counts as going on: one may have been on its way. */
+/** Batches after a kill before dialling counts as going on: one may have been in flight. */
 const batchesOfProof = 2;
-/** How long after the last kill the campaign may take to its end. */
 const endLimitMs = 600_000;
 
 interface ShapeEnd {
-  /** Each kind of disturbance, and how long dialling stood still. */
   story: string[];
   broken: string[];
 }
 
-/** Requests that the service has taken since, by its own clock of real time. */
+/** Requests that the service has taken since, by its own real clock. */
 async function takenSince(world: World, since: number): Promise<number> {
   const calls = await world.calls(200).catch(() => []);
   return new Set(calls.filter(({ realAcceptedAt }) => realAcceptedAt > since).map(({ requestId }) => requestId)).size;
@@ -54,7 +52,7 @@ async function eventText(world: World, story: readonly string[], error: Error): 
 const mustBe = { callable: {}, bad: { mustBe: 'rejected' }, barred: { mustBe: 'suppressed' } };
 const actedAs = { suppress: 'suppressed', withdraw: 'cancelled' };
 
-/** The list, with what people did to its rows, and the results file. */
+/** The list with the operators' acts on its rows, and the results file. */
 function rowsOfList(people: readonly Listed[], results: readonly ResultLine[], deeds: readonly Deed[]): Pick<Evidence, 'rows' | 'finals'> {
   const rows = people.map((person, at): Row => {
     const deed = deeds.find(({ number, end }) => number === person.phone && end !== 'refused');
@@ -68,12 +66,12 @@ function rowsOfList(people: readonly Listed[], results: readonly ResultLine[], d
   return { rows, finals };
 }
 
-/** Plays a campaign in the production shape with kills drawn from the seed; judges by the service's calls, list and results. */
+/** Plays a campaign in the production shape with seeded kills; verifies calls, list and results. */
 export async function runShape(input: {
   seed: number;
   rows: number;
   programs: ServerPrograms;
-  /** Real milliseconds for which dialling may stand still after a blow; default a minute, and two after a fault of the network. */
+  /** Longest standstill of dialling after a disturbance, in real ms; default: one minute, two after a network fault. */
   limitMs?: number;
   /** Default: as the seed draws them. */
   disturbances?: readonly Disturbance[];
@@ -85,13 +83,12 @@ export async function runShape(input: {
     const story: string[] = [];
     const tell = (last: string) => (error: Error) => eventText(world, [...story, last], error);
     const clerks = new ClerkWork(world.office, { campaignId, seed: input.seed, people });
-    /** Nobody waits for them, but before the campaign is paused and at the end. */
     const acts: Promise<void>[] = [];
     let gotOver = begun;
     for (const [nth, disturbance] of disturbances.entries()) {
       const limitMs = input.limitMs ?? (isOfNetwork(disturbance.kind) ? silenceLimitMs : standstillLimitMs);
       await untilTaken(world, gotOver, { batches: disturbance.after, limitMs }).catch(tell(`before: ${disturbance.kind}`));
-      // Every other time the process that serves them is killed in the middle.
+      // Every other time their serving process is killed in the middle.
       const quietly = clerks.actQuietly({ kills: nth % 2 === 0 });
       acts.push(nth === 0 ? quietly.then(() => clerks.makeSmaller(batchSize - 1)) : quietly);
       for (const act of acts) act.catch(() => {});
@@ -120,7 +117,7 @@ export async function runShape(input: {
       seen: clerks.broken,
       denials: 0,
       budgets: [{ campaignId, ...budget, more: 0 }],
-      // One request may have been on its way.
+      // One request may have been in flight.
       closed: pauses.map(({ from, to: until }) => ({ why: 'dialled while paused', by: 'real', from, until, spare: 1 })),
       sizes: smaller,
       doubt: { by: 'number', most: batchSize * disturbances.length },

@@ -5,7 +5,7 @@ import type { Listed } from '../world/population.ts';
 import type { WorkerProcess } from '../support/worker-process.ts';
 import type { World } from './world.ts';
 
-/** What stands in a place that must hold no secret, and something that is known to stand there. */
+/** `control`: a text that the place certainly contains. */
 interface Place {
   name: string;
   text: string;
@@ -13,8 +13,8 @@ interface Place {
 }
 
 /**
- * Searches everything that Temporal keeps (histories of all workflows, their pending work, its visibility), the logs of every worker that
- * was started, its metrics, and what commands said, for keys, passwords, and the numbers and names of the list. Answers what was found.
+ * Searches Temporal's data (histories, pending work, visibility), logs, metrics and command output for keys, passwords, numbers and names.
+ * Returns the findings.
  */
 export async function scanWorld(world: World, people: readonly Listed[]): Promise<string[]> {
   const planted = `planted-${randomUUID()}`;
@@ -44,7 +44,7 @@ export function secretsOf(people: readonly Listed[], keys: readonly string[]): s
   return [...keys, ...numbers, ...people.map(({ name }) => name)];
 }
 
-/** A sentence for each secret found, and for each place without its control, which was not searched as meant. */
+/** A sentence for each secret found, and for each place whose control is missing. */
 export function judgePlaces(places: readonly Place[], secrets: readonly string[]): string[] {
   return places.flatMap(({ name, text, control }) => [
     ...findTokens(text, secrets).map((secret) => `${secret} stands in ${name}`),
@@ -52,7 +52,6 @@ export function judgePlaces(places: readonly Place[], secrets: readonly string[]
   ]);
 }
 
-/** All rows of all tables of Temporal's two databases. */
 async function textOfDatabases(url: string): Promise<string> {
   const texts: string[] = [];
   for (const database of ['temporal', 'temporal_visibility']) {

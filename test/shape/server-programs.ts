@@ -5,7 +5,7 @@ import { installBinary, temporalCache, withCacheLock } from '../../src/temporal/
 import { findOnPath, programFile, lastLine, runChild } from '../../src/temporal/programs.ts';
 import { buildWithGo, goLimits, type GoProgram } from '../../src/temporal/binary-fetch.ts';
 
-/** The newest that a Go of today builds without another toolchain. */
+/** The newest that today's Go builds without another toolchain. */
 const version = '1.32.1';
 const server = { module: 'go.temporal.io/server', version };
 const programs = {
@@ -13,7 +13,6 @@ const programs = {
   sqlTool: { ...server, title: "Temporal's SQL tool", command: 'cmd/tools/sql' },
 } satisfies Record<string, GoProgram>;
 
-/** Paths of the programs that a Temporal cluster on PostgreSQL is made with. */
 export type ServerPrograms = Record<keyof typeof programs, string>;
 
 /** With CARILLON_REQUIRE_TEMPORAL_SERVER=1 a server that cannot be built is a failure, not a reason to skip. */
@@ -47,7 +46,6 @@ async function runs(path: string): Promise<boolean> {
   return isThere && (await runChild({ command: path, args: ['--version'], timeoutMs: 20_000 })).code === 0;
 }
 
-/** Makes the schema of one of Temporal's databases. */
 export async function setUpSchema(
   { sqlTool }: ServerPrograms,
   settings: Record<string, string>,

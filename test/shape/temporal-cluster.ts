@@ -11,9 +11,8 @@ import { setUpSchema, type ServerPrograms } from './server-programs.ts';
 
 interface ClusterInput {
   programs: ServerPrograms;
-  /** Connection string of a PostgreSQL server that may create databases. */
+  /** A PostgreSQL server that may create databases. */
   postgresUrl: string;
-  /** For the server's settings. */
   folder: string;
   nodes: number;
 }
@@ -82,7 +81,7 @@ async function makeNode(program: string, settings: Record<string, string>) {
   let server: ServerProcess | undefined;
   return {
     port,
-    /** Also again, on its ports; waits until it serves. */
+    /** Also restarts, on its ports; waits until it serves. */
     start: async (): Promise<void> => {
       const env = { ...settings, ...own, FRONTEND_HTTP_PORT: String(http) };
       server = await spawnServer(program, ['--allow-no-auth', 'start'], () => {}, env);
@@ -113,7 +112,7 @@ async function pickLowPorts(count: number): Promise<number[]> {
   return [...ports];
 }
 
-/** Until it knows the namespace, which the first one is asked to make. */
+/** Until it knows the namespace, which the first one creates. */
 async function untilServing(server: ServerProcess, port: number): Promise<void> {
   const connection = Connection.lazy({
     address: `127.0.0.1:${port}`,

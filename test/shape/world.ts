@@ -19,9 +19,9 @@ import { makeWrongBuild } from './wrong-build.ts';
 export const campaignId = 'shape';
 export const budget = { attempts: 2, uncounted: 1 };
 export const batchSize = 8;
-/** Service milliseconds per real one: a call of a minute takes a second. */
+/** Service ms per real ms: a call of a minute takes a second. */
 const speed = 60;
-/** So that a list of any length is dialled for as long. */
+/** So that dialling takes as long for any list. */
 const linesPerRow = 0.08;
 const apiKey = 'sk_sandbox_ok';
 const workerCount = 3;
@@ -56,14 +56,14 @@ interface Shape {
   programs: ServerPrograms;
 }
 
-/** Builds the shape, starts the campaign, does the work and ends every process, whatever comes of it. */
+/** Builds the shape, starts the campaign, does the work and ends every process, also on failure. */
 export async function withWorld<Result>(input: Shape, work: (world: World) => Promise<Result>): Promise<Result> {
   const closers: (() => Promise<unknown>)[] = [];
   try {
     const world = await buildWorld(input, (close) => closers.unshift(close));
     return await work(world);
   } finally {
-    // One that cannot be closed must not keep the rest running.
+    // A failed close must not keep the rest running.
     for (const close of closers) await close().catch((error: Error) => process.stderr.write(`${error.message}\n`));
   }
 }
@@ -79,7 +79,7 @@ async function buildWorld({ seed, people, programs }: Shape, atEnd: (close: () =
   const [ledger, temporalDatabase] = [await startDatabase(), await startDatabase()];
   const cluster = await startTemporalCluster({ programs, postgresUrl: temporalDatabase.url, folder, nodes: 2 });
   atEnd(() => cluster.stop());
-  // As a load balancer would be.
+  // Like a load balancer.
   const toTemporal = await startWay(...cluster.nodes.map(({ port }) => port));
   atEnd(() => toTemporal.close());
   const [servicePort = 0] = await pickFreePorts(1);
@@ -125,7 +125,7 @@ async function buildWorld({ seed, people, programs }: Shape, atEnd: (close: () =
     if (args[0] !== 'suppress') said += `${end.stdout}${end.stderr}`;
     return end;
   };
-  /** The same; throws what the command says when it fails. */
+  /** The same; throws the command's output when it fails. */
   const must = async (...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await carillon(...args);
     if (code !== 0) throw new Error(`carillon ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`);
@@ -173,27 +173,27 @@ async function buildWorld({ seed, people, programs }: Shape, atEnd: (close: () =
     workers,
     everyWorker,
     client,
-    /** `carillon serve`, and people who use it. */
+    /** `carillon serve`, and its operators. */
     office,
     replaceWorker,
-    /** SIGKILL to the service, and starts it again from its file. */
+    /** SIGKILL to the service, then restart from its file. */
     crashService: async (): Promise<void> => {
       await service?.kill();
       await startService();
     },
-    /** Calls as the service itself has them. Throws while it is down. */
+    /** The service's own calls. Throws while it is down. */
     calls: async (newest?: number): Promise<CallTruth[]> => {
       const answer = await fetch(`${serviceUrl}/_sandbox/calls${newest === undefined ? '' : `?limit=${newest}`}`);
       return ((await answer.json()) as { calls: CallTruth[] }).calls;
     },
-    /** What workers show to Prometheus. */
+    /** The workers' Prometheus metrics. */
     metrics: async (): Promise<string> => {
       const texts = metricsPorts.map(async (port) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
       return (await Promise.all(texts)).join('\n');
     },
-    /** Everything that commands have said, but for numbers that were put in as such. */
+    /** All command output, except numbers that were passed in. */
     said: () => said,
-    /** What must stand nowhere, beside the list. */
+    /** Must appear nowhere, like the list. */
     keys: [apiKey, new URL(databaseUrl).password, new URL(temporalDatabase.url).password, ...office.secrets],
     carillon,
     must,
@@ -203,7 +203,7 @@ async function buildWorld({ seed, people, programs }: Shape, atEnd: (close: () =
       const lines = (await readFile(path, 'utf8')).trim().split('\n');
       return lines.map((line) => JSON.parse(line) as ResultLine);
     },
-    /** Changes in the event log that a person made through the API. */
+    /** Operators' changes through the API in the event log. */
     countChanges: async (): Promise<number> => {
       const db = new Database({ connectionString: databaseUrl });
       await db.connect();

@@ -6,7 +6,7 @@ import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const brokenWorkflow = fileURLToPath(new URL('../replay/broken-workflow.ts', import.meta.url));
 
-/** Makes a release in this folder whose workflows do something else than any history has; answers its program. */
+/** Makes a release in this folder whose workflows fit no history; returns its program. */
 export async function makeWrongBuild(folder: string): Promise<string> {
   await mkdir(folder);
   for (const name of await readdir(root)) {

@@ -1,19 +1,19 @@
-/** What an engine of proof can break; each engine's judge reads the service's own call log and the list. */
+/** Promises that an engine can break; each engine's verifier reads the service's own call log and the list. */
 export const promises = ['twice', 'rows', 'hours', 'limits', 'consent', 'callbacks', 'crash'] as const;
 
 export interface Engine {
   /** The file whose tests play drawn seeds. */
   file: string;
   promises: readonly (typeof promises)[number][];
-  /** The contract's where it is left out. */
+  /** Default: the contract's. */
   api?: 'published' | 'all';
-  /** SQLite where it is left out. */
+  /** Default: SQLite. */
   database?: 'postgres' | 'both';
 }
 
 const mixes = 'test/activities/mixes';
 
-/** Every file that draws seeds. They are played in this order, again and again. */
+/** Every file that draws seeds, played in this order, in a loop. */
 export const engines: readonly Engine[] = [
   { file: `${mixes}/mixes.test.ts`, promises: ['twice', 'rows', 'crash'], api: 'all', database: 'both' },
   { file: 'test/world/worlds.test.ts', promises: ['twice', 'rows'] },

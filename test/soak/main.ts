@@ -63,7 +63,7 @@ interface Totals extends Played {
   seeds: number;
 }
 
-/** What Vitest's report says of the tests that failed. */
+/** The failed tests in Vitest's report. */
 function readFailures(path: string): { name: string; why: string }[] {
   if (!existsSync(path)) return [{ name: 'the run itself', why: 'it ended without a report' }];
   interface Report {

@@ -9,7 +9,7 @@ import { noon } from '../ledger/scenario.ts';
 import { openNoWitness } from './activity-context.ts';
 import { minuteMs } from './campaign-rules.ts';
 
-/** `now`: the real clock, which the monotonic one and, at speed 1, the service's follow; default noon. */
+/** `now`: the real clock, which the monotonic one and, at speed 1, the service's follow; default: noon. */
 type Given = Pick<ActivityDependencies, 'store'> &
   Partial<Omit<ActivityDependencies, 'serviceClock' | 'limits'>> & {
     /** Of the contract, in place of a `service`. */
@@ -19,7 +19,7 @@ type Given = Pick<ActivityDependencies, 'store'> &
     limits?: Partial<ActivityDependencies['limits']>;
   };
 
-/** A process `one` that logs nothing and has no service, unless the test gives them. */
+/** Default: process `one`, without log or service. */
 export function buildDependencies({
   now = () => noon,
   client = {} as ConvaiClient,
@@ -62,7 +62,7 @@ export function buildDependencies({
   };
 }
 
-/** To a sandbox that answers at once; `monotonicMs`: a clock of it that never jumps. */
+/** To a sandbox that answers at once; `monotonicMs`: its clock that never jumps. */
 export function connectionTo(baseUrl: string, nowReal: () => number, monotonicMs = nowReal) {
   return {
     baseUrl,

@@ -14,7 +14,7 @@ const wordsOf = (words: Words): unknown => (typeof words === 'string' ? expect.s
 
 export const told = (status: number, words: Words) => ({ status, text: wordsOf(words) });
 
-/** `code`: of the refusal; `detail`: words of why. */
+/** `code`: of the refusal; `detail`: its text. */
 export const problem = (status: number, code: string, detail?: Words) => ({
   status,
   body: { code, ...(detail !== undefined && { detail: wordsOf(detail) }) },

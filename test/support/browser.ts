@@ -34,7 +34,7 @@ function findChromium(): string | null {
 }
 
 export interface WindowOptions {
-  /** The only origin that may be asked for anything. */
+  /** The only origin that may get requests. */
   origin: string;
   width?: number;
   height?: number;
@@ -45,9 +45,8 @@ export interface WindowOptions {
 
 export interface TestWindow {
   page: Page;
-  /** Addresses elsewhere that the page asked for; none is ever reached. */
+  /** Foreign addresses that the page requested; none is ever reached. */
   strayed: string[];
-  /** What the browser complained about: errors of scripts, refused resources. */
   complaints: string[];
   close(): Promise<void>;
 }
@@ -60,7 +59,7 @@ async function theBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error(browserMissing() ?? '');
   browser ??= chromium.launch({ executablePath, args: quietFlags });
-  // One that failed to start or crashed is replaced for the next window.
+  // A failed or crashed browser is replaced for the next window.
   void browser.then(
     (started) => started.once('disconnected', () => (browser = undefined)),
     () => (browser = undefined),

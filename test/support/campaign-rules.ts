@@ -9,7 +9,7 @@ export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
-/** At the time that the value `callback_at` says. */
+/** At the time in the value `callback_at`. */
 export const callbackRules: CallbackRules = {
   at: { kind: 'at', key: 'callback_at' },
   lateMs: 30 * minuteMs,
@@ -19,13 +19,13 @@ export const callbackRules: CallbackRules = {
   most: 3,
 };
 
-/** Those of retries, pacing and times may be named one by one. */
+/** Retries, pacing and times may be changed one by one. */
 export type RulesChanges = Partial<Omit<CampaignRules, Nested>> & {
   [Key in Nested]?: Partial<CampaignRules[Key]> | undefined;
 };
 type Nested = 'retry' | 'pacing' | 'timing';
 
-/** For the sandbox's first agent, with the retries of a busy day in minutes instead of hours. */
+/** For the sandbox's first agent, with a busy day's retries in minutes instead of hours. */
 export function buildRules({ retry, pacing, timing, ...changes }: RulesChanges = {}): CampaignRules {
   return {
     agentId: 'agent_reminders',
@@ -126,13 +126,13 @@ export const collectedRule = (
 export const saidIn = ({ collected }: Pick<CallTruth, 'collected'>, key: string): string =>
   (typeof collected[key] === 'string' ? collected[key] : '').replace(/\.$/, '').toLowerCase();
 
-/** By a collected value and the talk's length: the judge compares it with each record. */
+/** By a collected value and the talk's length: verify compares it with each record. */
 export const talkResults: NonNullable<CampaignRules['results']> = [
   collectedRule('confirmed', 'appointment', ['confirmed'], { goal: true }),
   resultRule('short', { talkUnderMs: 30_000 }),
 ];
 
-/** For who is to be called again. */
+/** For recipients who want a callback. */
 export const askingResult = collectedRule('asked', 'appointment', ['reschedule', 'declined'], {
   next: { kind: 'retry', afterMs: 10 * minuteMs },
 });

@@ -22,7 +22,7 @@ import { startWay } from '../world/way.ts';
 import { patienceMs, until, within } from './until.ts';
 import { spawnWorker, type WorkerProcess } from './worker-process.ts';
 
-/** Service milliseconds per real one: a call of a minute takes 0.2 s. */
+/** Service ms per real ms: a call of a minute takes 0.2 s. */
 const defaultSpeed = 300;
 
 export interface RunOptions {
@@ -30,7 +30,7 @@ export interface RunOptions {
   seed: number;
   temporal: { server: TemporalTarget; client: Client };
   sandbox?: SandboxOptions;
-  /** Default 24. */
+  /** Default: 24. */
   recipients?: number;
   /** Last four digits of the last numbers of the list. */
   fates?: readonly string[];
@@ -42,7 +42,7 @@ export interface RunOptions {
   apiKey?: string;
 }
 
-/** A campaign with service, database, ways that can be blocked, and worker processes. */
+/** A campaign with service, database, paths that can be blocked, and worker processes. */
 export type CampaignRun = Awaited<ReturnType<typeof prepareRun>>;
 
 function rulesOf(options: RunOptions, columns: string[]): CampaignRules {
@@ -136,7 +136,6 @@ async function prepareRun(options: RunOptions) {
     await startCampaign({ config, store, client: temporal.client, now }, campaignId);
   };
 
-  /** For the message of a test that fails. */
   const describe = async (): Promise<string> => {
     const campaign = await findCampaign(store.db, id);
     const status = campaign === undefined ? null : await readStatus(store.db, campaign);
@@ -172,7 +171,6 @@ async function prepareRun(options: RunOptions) {
     settings,
     folder,
     sqlitePath,
-    /** Its workflow. */
     handle,
     describe,
     batch,
@@ -183,7 +181,7 @@ async function prepareRun(options: RunOptions) {
     },
     start: () => startList(id, list),
     startAnother: startList,
-    /** In this process: a program for each would cost a second of computing. */
+    /** In this process: a program each would cost a second of computing. */
     command: async (...args: string[]) => {
       const io = createTerminal({ env: settings, now: Date.now });
       return { code: await runCli(args, io), ...io.written() };
@@ -194,10 +192,9 @@ async function prepareRun(options: RunOptions) {
       if (info?.requestId == null) throw new Error(`no batch came\n${await describe()}`);
       return { n: Number(info.requestId.split('/').at(-2)), requestId: info.requestId };
     },
-    /** Numbers that the service called, and requests of the campaign that came to it. */
     called: () => sandbox.calls().map(({ to }) => to),
     requests: () => sandbox.journal().flatMap(({ requestId }) => (requestId?.startsWith(`${id}/`) ? [requestId] : [])),
-    /** Requests whose answer the ledger calls lost, or does not know. */
+    /** Requests whose answer the ledger has as lost or unknown. */
     unanswered: async () => {
       const posts = await store.db.selectFrom('posts').selectAll().execute();
       return posts.flatMap((post) => ((post.verdict ?? 'unknown') === 'unknown' ? [`${post.batch_id}/${post.k}`] : []));
@@ -228,7 +225,7 @@ async function prepareRun(options: RunOptions) {
   };
 }
 
-/** Cleans up, whatever comes of it. */
+/** Cleans up, also on failure. */
 export async function withRun<Result>(options: RunOptions, work: (run: CampaignRun) => Promise<Result>): Promise<Result> {
   const run = await prepareRun(options);
   try {

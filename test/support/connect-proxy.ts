@@ -8,20 +8,19 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Proxies } from '../../src/shared/network/proxies.ts';
 
-/** What a proxy does with one CONNECT: a way to a local port, a refusal, or its own. */
+/** The proxy's answer to one CONNECT: a tunnel to a local port, a refusal, or a custom one. */
 export type Way = { port: number } | { status: number } | ((socket: Socket) => void);
 
 export interface ConnectProxy {
   url: string;
-  /** What was asked for, in order. */
+  /** CONNECT requests, in order. */
   asked: { authority: string; headers: IncomingHttpHeaders }[];
   /** Requests without a tunnel. */
   plain: string[];
-  /** For all addresses. */
   proxies: Proxies;
 }
 
-/** On a free port, stopped when the test ends; `login`: wanted before it opens a tunnel. */
+/** On a free port, stopped when the test ends; `login`: required before it opens a tunnel. */
 export async function startConnectProxy(way: (authority: string, nth: number) => Way, login?: string): Promise<ConnectProxy> {
   const asked: ConnectProxy['asked'] = [];
   const plain: string[] = [];
@@ -66,7 +65,7 @@ export async function startConnectProxy(way: (authority: string, nth: number) =>
   return { url, asked, plain, proxies: { http: variable, https: variable, except: '' } };
 }
 
-/** The proxy itself answers the first bytes with this, or with nothing. */
+/** The proxy itself answers the first bytes with this; null: not at all. */
 export function tunnelTo(answer: string | null): Way {
   return (socket) => {
     socket.write('HTTP/1.1 200 Open\r\n\r\n');
@@ -74,7 +73,6 @@ export function tunnelTo(answer: string | null): Way {
   };
 }
 
-/** Trusted only by who is given the certificate. */
 export function makeCertificate(name: string): { key: string; cert: string } {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-certificate-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

@@ -14,16 +14,15 @@ import type { PlantedList } from './planted-list.ts';
 export interface RunFaults {
   /** Ids of POSTs whose reply was lost with its process. */
   lostReplies?: readonly string[];
-  /** Batches of which the service never heard: a person decides about their recipients. */
+  /** Batches that never reached the service: an operator decides about their rows. */
   destroyed?: readonly string[];
-  /** Checks of the conduct report that the test itself has a caller break. */
+  /** Checks of the conduct report that the test itself makes a caller break. */
   misconduct?: readonly ConductReport['checks'][number]['name'][];
-  /** Other campaigns in the same database and service. */
   others?: readonly { id: string; list: PlantedList }[];
   dialect?: 'spec' | 'extended';
 }
 
-/** The whole run must keep every promise; answers the ledger. */
+/** The whole run must keep every promise; returns the ledger. */
 export async function judgeRun(run: CampaignRun, faults: RunFaults = {}): Promise<Ledger> {
   const ledger = await readLedger(run.store.db);
   const calls = run.sandbox.calls().filter((call) => call.batchId !== null);
@@ -46,7 +45,7 @@ export async function judgeRun(run: CampaignRun, faults: RunFaults = {}): Promis
   // Before any record, absence proves nothing.
   const isUnshown = (row: Attempt) => row.detail === 'no_record_shown' && audit !== null && isDoubtCaused(audit, row);
   const caused = ledger.attempts.filter((row) => faults.destroyed?.includes(row.batch_id) || isUnshown(row));
-  // Only time tells those of two campaigns apart.
+  // Only time distinguishes those of two campaigns.
   const wordless = calls.filter(({ transcriptTurns }) => faults.others && transcriptTurns === 0);
   const mayDoubt = new Set([...caused.map((row) => row.recipient_id), ...wordless.map(({ to }) => to)]);
   const unresolved = ledger.recipients.filter((row) => row.outcome === 'unresolved');

@@ -1,24 +1,23 @@
 import { expect } from 'vitest';
-import { pausedByPerson } from '../../src/rules/lifecycle.ts';
+import { pausedByOperator } from '../../src/rules/lifecycle.ts';
 import { pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
 import type { CampaignRun } from './campaign-run.ts';
 import { until, within } from './until.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
-/** What had happened last with a batch when the worker died. */
+/** A batch's last step when the worker died. */
 export const gaps = ['posting_committed', 'request_received', 'work_done', 'reply_sent', 'verdict_committed'] as const;
 export type Gap = (typeof gaps)[number];
 
 /** Of a pending activity, in the numbers of Temporal's API. */
 const startedState = 2;
 
-/** Starts the campaign, and a worker that dies in the gap. */
 export async function killInGap(run: CampaignRun, gap: Gap, n: number): Promise<{ batchId: string; requestId: string }> {
   await run.start();
   return killWorkerIn(run, gap, n);
 }
 
-/** Kills a worker (SIGKILL) in the gap of its nth POST, and proves it. Answers the batch and its last request. */
+/** Kills a worker (SIGKILL) in the gap of its nth POST, and proves it. Returns the batch and its last request. */
 export async function killWorkerIn(run: CampaignRun, gap: Gap, n: number): Promise<{ batchId: string; requestId: string }> {
   const { gates } = run.sandbox;
   const held = gap === 'posting_committed' ? run.toService.holdBack('POST ', n) : undefined;
@@ -43,7 +42,6 @@ export async function killWorkerIn(run: CampaignRun, gap: Gap, n: number): Promi
   return request;
 }
 
-/** The batch under way: they are sent one after the other. */
 async function newestBatch({ store, id }: CampaignRun): Promise<number> {
   const { n } = await store.db
     .selectFrom('batches')
@@ -55,16 +53,15 @@ async function newestBatch({ store, id }: CampaignRun): Promise<number> {
   return n;
 }
 
-/** Lets the reply to batch n pass and kills before Temporal hears of it. The campaign is paused first: no next batch begins. */
+/** Lets the reply to batch n pass and kills before Temporal gets the result. Pauses first: no next batch begins. */
 async function commitVerdict(run: CampaignRun, n: number, gate: string): Promise<void> {
   run.toTemporal.mute();
   const at = { campaignId: run.id, now: run.sandbox.clock.now() };
-  expect(await pauseCampaign(run.store, at, { reason: pausedByPerson })).toBe(true);
+  expect(await pauseCampaign(run.store, at, { reason: pausedByOperator })).toBe(true);
   run.sandbox.gates.release(gate);
   await run.untilBatch(n, ['confirmed']);
 }
 
-/** Ends the pause of `commitVerdict`. */
 async function goOn(run: CampaignRun): Promise<void> {
   expect(await resumeCampaign(run.store, { campaignId: run.id, now: run.sandbox.clock.now() })).toBe(true);
 }
@@ -92,7 +89,7 @@ export async function leave(run: CampaignRun, worker: WorkerProcess, gate: strin
   expect(await within('the worker has ended', ended)).toEqual({ code: 0, signal: null });
 }
 
-/** Until the server sees the activity under way; its workflow may be still to come. */
+/** Until the server sees the activity under way; its workflow may be yet to come. */
 export async function untilActivityRuns(run: CampaignRun, workflowId: string, name: string): Promise<void> {
   const handle = run.client.workflow.getHandle(workflowId);
   await until(`activity ${name} runs`, async () => {

@@ -37,7 +37,7 @@ export function findTokens(text: string, tokens: readonly string[]): string[] {
   return tokens.filter((token) => forms(token).some((form) => lower.includes(form.toLowerCase())));
 }
 
-/** What Temporal keeps of a workflow, all its runs: histories, descriptions, answers of these queries. */
+/** Temporal's data of a workflow, all its runs: histories, descriptions, answers of these queries. */
 export async function textOfWorkflow(client: Client, workflowId: string, queries: readonly string[] = []): Promise<string> {
   const texts: string[] = [];
   let runId: string | undefined;

@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { buildRow } from './campaign-rules.ts';
 import type { ImportRow } from '../../src/ledger/campaign/row-hash.ts';
 
-/** Every value is unique, so that it can be searched for wherever it must not be. */
+/** Every value is unique, so that leaks can be searched for. */
 export interface PlantedList {
   columns: string[];
   rows: ImportRow[];
-  /** All values of the list: numbers, without their plus sign, and fields. */
   tokens: string[];
   toCsv(): string;
 }

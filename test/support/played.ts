@@ -5,7 +5,7 @@ export interface Played {
   calls: number;
 }
 
-/** Counted by `npm run soak`; does nothing elsewhere. */
+/** Counted by `npm run soak`; otherwise does nothing. */
 export function notePlayed(played: Played): void {
   const path = process.env['SOAK_COUNTS'];
   if (path !== undefined) appendFileSync(path, `${JSON.stringify(played)}\n`);

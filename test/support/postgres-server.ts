@@ -65,10 +65,10 @@ async function isRecovering(connectionString: string): Promise<boolean> {
   return (await ask(connectionString, 'select pg_is_in_recovery()')) !== false;
 }
 
-/** A server makes them anew at will. */
+/** A server recreates them at will. */
 const passing = /\/(pg_internal\.init|pgsql_tmp)[^/]*$/;
 
-/** As pg_basebackup: without the write-ahead log, and without what belongs to the process or comes and goes. */
+/** Like pg_basebackup: without the write-ahead log, the process's own and temporary files. */
 async function copyData(from: string, to: string): Promise<void> {
   const left = [join(from, 'pg_wal'), join(from, 'postmaster.pid'), join(from, 'postmaster.opts')];
   await cp(from, to, { recursive: true, filter: (path) => !left.includes(path) && !passing.test(path) });
@@ -76,7 +76,6 @@ async function copyData(from: string, to: string): Promise<void> {
   await mkdir(join(to, 'pg_wal', 'archive_status'), { recursive: true });
 }
 
-/** A copy of `template`; answers its own connection string. */
 export async function createDatabase(serverUrl: string, name: string, template = 'template1'): Promise<string> {
   await ask(serverUrl, `create database "${name}" template "${template}"`);
   return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
@@ -117,7 +116,7 @@ export async function startPostgresServer({ hasArchive = false } = {}) {
     const swift = ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'];
     const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'max_connections=400'];
     const archive = ['archive_mode=on', `archive_command=cp %p ${wal}/%f`, `restore_command=cp ${wal}/%f %p`];
-    // A standby has what its primary sends, and nothing of the archive.
+    // A standby has its primary's data, and nothing of the archive.
     if (hasArchive && folderOfData === data) settings.push(...archive.flatMap((setting) => ['-c', setting]));
     const child = spawn(join(programs, 'bin', 'postgres'), ['-D', folderOfData, '-p', String(at), ...settings, ...swift], {
       ...asUser,
@@ -153,7 +152,6 @@ export async function startPostgresServer({ hasArchive = false } = {}) {
     if (user !== null) await run('chown', ['-R', `${user.uid}:${user.gid}`, path]);
   };
   process.once('exit', killWithUs);
-  // The port may be taken before it is used.
   for (let tries = 1; ; tries += 1) {
     [port = 0] = await pickFreePorts(1);
     try {
@@ -165,7 +163,7 @@ export async function startPostgresServer({ hasArchive = false } = {}) {
   }
   return {
     url: urlOf('postgres'),
-    /** Answers what puts the copy in place of the data, with all that the archive has. */
+    /** Returns a function that replaces the data with the copy and all of the archive. */
     backUp: async (): Promise<() => Promise<void>> => {
       const base = join(folder, 'base');
       await copyTo(base);
@@ -180,7 +178,7 @@ export async function startPostgresServer({ hasArchive = false } = {}) {
       };
     },
     createDatabase: (name: string) => createDatabase(urlOf('postgres'), name),
-    /** From a copy of its data: it follows its primary, and may be read. */
+    /** From a copy of its data: follows its primary, and is readable. */
     startStandby: async () => {
       const copy = join(folder, `standby-${standbys.length}`);
       await copyTo(copy);
@@ -218,7 +216,7 @@ export async function startPostgresServer({ hasArchive = false } = {}) {
       const ended = once(child, 'exit');
       child.kill('SIGKILL');
       await ended;
-      // Its processes end by themselves when they miss it; until then the data is taken.
+      // Its processes end by themselves when they miss it; until then the data is in use.
       await until('PostgreSQL recovers', () =>
         start().then(
           () => true,

@@ -1,6 +1,6 @@
 import { inject } from 'vitest';
 
-/** Shared by all files; started by the first that asks (see shared-servers.ts). Throws where it does not start. */
+/** Shared by all files; started at first use (see shared-servers.ts). Throws when it does not start. */
 export async function sharedServer(name: 'temporal' | 'postgres'): Promise<string> {
   const answer = await fetch(`${inject('sharedServers')}/${name}`);
   const text = await answer.text();

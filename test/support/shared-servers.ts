@@ -10,24 +10,24 @@ import { startPostgresServer, type PostgresServer } from './postgres-server.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Answers `/temporal` and `/postgres` with the shared server's address. */
+    /** Serves `/temporal` and `/postgres` with the shared server's address. */
     sharedServers: string;
   }
 }
 
-/** Before all tests: the first file that asks starts a server for all. Temporal's one-off build takes minutes and comes first. */
+/** The first file that asks starts a server for all. Temporal's one-off build takes minutes and comes before the tests. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const onProgress = (line: string): void => {
     process.stderr.write(`${line}\n`);
   };
   await resolveTemporalBinary({ config: readConfig(), onProgress });
-  // Where it cannot be built, the test that needs it says so.
+  // When the build fails, the test that needs it reports it.
   if (mustHaveServer) await resolveServerPrograms(onProgress).catch(() => {});
 
   let temporal: Promise<DevServer> | undefined;
   let postgres: Promise<PostgresServer> | undefined;
   const door = await listen(async (path) => {
-    // A failed one is started anew for the next that asks.
+    // A failed one is restarted for the next request.
     if (path === '/temporal') {
       temporal ??= startDevServer({ config: readConfig(), ui: false });
       temporal.catch(() => (temporal = undefined));
@@ -48,7 +48,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 async function listen(answer: (path: string | undefined) => Promise<string>): Promise<Server> {
   const server = createServer((request, response) => {
-    // One kept open would close under the next question.
+    // A kept-alive one would close under the next request.
     response.setHeader('connection', 'close');
     void answer(request.url).then(
       (text) => response.end(text),

@@ -1,4 +1,4 @@
-/** As a browser does; answers its cookie. */
+/** Like a browser; returns its cookie. */
 export async function signIn(origin: string, token: string): Promise<string> {
   const answer = await fetch(`${origin}/sign-in`, {
     method: 'POST',

@@ -5,7 +5,7 @@ import { openNoWitness } from './activity-context.ts';
 import { buildDependencies } from './activity-dependencies.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 
-/** The service takes every batch; also answers the ids of the requests. `meanwhile`: what happens during each. */
+/** The service takes every batch; also returns the ids of the requests. `meanwhile`: runs during each. */
 export function submittingWorker(
   store: Store,
   given: { meanwhile?: () => Promise<void>; openRequestNotes?: ActivityDependencies['openRequestNotes'] } = {},

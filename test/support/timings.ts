@@ -10,7 +10,7 @@ export interface Timing {
 const at = 'test-output/timings.json';
 const slowSeconds = 20;
 
-/** By path from the project's root; empty where nothing was recorded. */
+/** By path from the project's root; empty: nothing was recorded. */
 export function readTimings(path = at): Record<string, Timing> {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Record<string, Timing>;
@@ -19,7 +19,7 @@ export function readTimings(path = at): Record<string, Timing> {
   }
 }
 
-/** Files that take too long, the slowest first; empty when there is none. */
+/** Files that take too long, the slowest first; empty: none. */
 export function tellSlow(timings: Readonly<Record<string, Timing>>): string {
   const slow = Object.entries(timings).filter(([, { seconds }]) => seconds > slowSeconds);
   if (slow.length === 0) return '';
@@ -29,7 +29,6 @@ export function tellSlow(timings: Readonly<Record<string, Timing>>): string {
   return `\nFiles of more than ${slowSeconds} s (${at} has all of them):\n${lines.join('')}`;
 }
 
-/** Names the slow ones at the end of the run. */
 export class TimingsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const now = Object.fromEntries(

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Only what hangs takes so long, even on a busy machine; less than a test may take, so that it says what was awaited. */
+/** Only a hang takes this long, even on a busy machine; below a test's limit, so that it names what was awaited. */
 export const patienceMs = 400_000;
 
-/** By default a twentieth of the time so far lies between two asks, within these: lateness costs few. */
+/** Bounds of the pause between two checks, by default a twentieth of the time so far. */
 const [shortestMs, longestMs] = [15, 150];
 
-/** Until the answer is neither undefined nor false. Throws what was awaited when the limit has passed. */
+/** Until the answer is neither undefined nor false. Throws what was awaited at the limit. */
 export async function until<Answer>(
   what: string,
   ask: () => Answer | undefined | false | Promise<Answer | undefined | false>,
@@ -22,7 +22,6 @@ export async function until<Answer>(
   }
 }
 
-/** Or an error that says what was awaited. */
 export async function within<Value>(what: string, promise: Promise<Value>, limitMs = patienceMs): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

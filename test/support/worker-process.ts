@@ -60,7 +60,6 @@ export function spawnWorker(settings: Record<string, string>, args: readonly str
   return {
     pid: child.pid ?? 0,
     output: () => written,
-    /** How it ended. */
     ended,
     hasEnded: () => over,
     /** SIGKILL, until it is gone. */
@@ -68,7 +67,7 @@ export function spawnWorker(settings: Record<string, string>, args: readonly str
       child.kill('SIGKILL');
       await ended;
     },
-    /** SIGSTOP, until it stands still; then it is thawed or killed. */
+    /** SIGSTOP, until it stops; then it is thawed or killed. */
     freeze: async (): Promise<void> => {
       child.kill('SIGSTOP');
       await until('the worker stands still', async () => {
@@ -76,7 +75,6 @@ export function spawnWorker(settings: Record<string, string>, args: readonly str
         return stdout.trim().startsWith('T');
       });
     },
-    /** SIGCONT. */
     thaw: (): void => {
       child.kill('SIGCONT');
     },

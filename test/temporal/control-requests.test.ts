@@ -9,7 +9,7 @@ import { beginProven, noon } from '../ledger/scenario.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
 import { until } from '../support/until.ts';
 import { pauseToTell } from '../../activities/notify.ts';
-import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
+import { readHookStatus } from '../../src/ledger/campaign/hook-standing.ts';
 import { sendJson, startHookServer } from '../shared/hooks/hook-server.ts';
 import { withCampaign } from './campaign-server.ts';
 
@@ -133,7 +133,7 @@ test('the pause hook hears once of each pause that a campaign makes by itself, a
     store.transaction((tx) =>
       changeCampaignState(tx, { campaignId: 'spring', now: at }, { to: 'paused', reason: 'the service refuses the key' }),
     );
-  const toldOf = async () => (await readHookStanding(store.db, await scenario.campaign())).pause;
+  const toldOf = async () => (await readHookStatus(store.db, await scenario.campaign())).pause;
   await withCampaign(activities, async (_client, handle) => {
     /** The workflow has asked the planner again, and heard the answer. */
     const look = async () => {

@@ -8,13 +8,13 @@ import type { LegalHours } from '../../src/rules/campaign-rules.ts';
 import { windowAt } from '../../src/rules/hours/calling-window.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
 import type { ListedConversation, ServiceList } from '../../src/verify/service.ts';
-import { readJudgedRules } from '../../src/verify/judged-rules.ts';
+import { readAuditedRules } from '../../src/verify/judged-rules.ts';
 import { localTime, nextMidnight } from '../../src/verify/local-time.ts';
 import { logRules } from '../../src/verify/log-rules.ts';
 import { verifyLog } from '../../src/verify/log.ts';
 import type { LoggedEvent } from '../../src/verify/book.ts';
 import { LogAudit } from '../../src/verify/fold.ts';
-import { judgeHours } from '../../src/verify/rules/hours.ts';
+import { auditHours } from '../../src/verify/rules/hours.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { answered, beginProven, noon, numbers, type Scenario } from '../ledger/scenario.ts';
 import { dialects, type TestDialect } from '../ledger/test-stores.ts';
@@ -233,11 +233,11 @@ test('the judge finds each value that it holds a campaign to in the rules as the
     retry: { maxAttemptsPerNumber: 4, resetAfterMs: hourMs },
     pacing: { startsPerMinute: 7 },
   });
-  const judged = readJudgedRules(rules);
+  const judged = readAuditedRules(rules);
   expect(rules).toMatchObject(judged);
   expect(judged).toMatchObject({ retry: { maxAttempts: 3 }, pacing: { maxConcurrentCalls: 50, startsPerMinute: 7 } });
   const garbage = { ...rules, retry: { maxAttempts: 'three' }, pacing: null, timing: [], law: {}, calendar: 'any' };
-  expect(readJudgedRules(garbage)).toMatchObject({
+  expect(readAuditedRules(garbage)).toMatchObject({
     retry: { maxAttempts: Infinity, maxAttemptsPerNumber: null, delays: {} },
     pacing: { maxConcurrentCalls: Infinity },
     timing: { dispatchMarginMs: 0 },
@@ -289,7 +289,7 @@ test('hours that are reckoned minute by minute are those that the dialler reckon
       at,
       data: { zones: where, country: 'US', ...(own === null ? {} : { hours: own }) },
     };
-    const why = judgeHours(readJudgedRules(rules), event);
+    const why = auditHours(readAuditedRules(rules), event);
     if ((why === null) !== dialler) expect({ at: new Date(at), where, calendars, marginMs, why }).toEqual({ dialler });
     seen[dialler ? 'open' : 'closed'] += 1;
   }
@@ -314,7 +314,7 @@ test('a call to a country without a rule is judged by the hours for such countri
   const whole = Object.fromEntries(weekdays.map((weekday) => [weekday, [{ from: 0, to: 1440 }]]));
   const none = { ...rule, id: 'none-BR', country: 'BR', hours: whole };
   const judge = (law: object[], at: string): string | null =>
-    judgeHours(readJudgedRules({ ...buildRules(), law }), {
+    auditHours(readAuditedRules({ ...buildRules(), law }), {
       seq: 1,
       campaignId: 'spring',
       type: 'attempt.posted',

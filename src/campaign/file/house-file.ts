@@ -7,12 +7,12 @@ import { callerLimitsOf, callerSettings } from './settings/caller.ts';
 import { capRules, capSettings, needlessCaps } from './settings/caps.ts';
 import { shapeOf, type SettingGroup } from '../../shared/input/setting.ts';
 import { closedDates, timeSettings } from './settings/times.ts';
-import type { HouseRules } from '../../rules/campaign-rules.ts';
+import type { AccountRules } from '../../rules/campaign-rules.ts';
 
 const required = z.literal('required', { error: 'write required, or leave it out' }).optional();
 
 // prettier-ignore
-const houseSettings = {
+const accountRuleSettings = {
   hours: { schema: timeSettings.hours.schema.optional(), help: 'Windows per weekday, in which a campaign may call within its own.' },
   holidays: { schema: timeSettings.holidays.schema, help: 'Days on which no campaign calls.' },
   caps: { schema: capSettings.caps.schema, help: 'How often a number or a person may be called by all campaigns together.' },
@@ -21,22 +21,22 @@ const houseSettings = {
   opt_out: { schema: required, help: 'required: no campaign calls without opt_out: in its file.' },
 } as const satisfies SettingGroup;
 
-const houseFix = 'write hours, holidays, caps, caller_limits, consent: required or opt_out: required';
-const houseSchema = z.strictObject(shapeOf(houseSettings), { error: houseFix }).superRefine(({ caps }, context) => {
+const accountRulesFix = 'write hours, holidays, caps, caller_limits, consent: required or opt_out: required';
+const accountRulesSchema = z.strictObject(shapeOf(accountRuleSettings), { error: accountRulesFix }).superRefine(({ caps }, context) => {
   for (const { index, fix } of needlessCaps(caps)) context.addIssue({ code: 'custom', path: ['caps', index], message: fix });
 });
 
-export interface HouseFile {
+export interface AccountRulesFile {
   text: string;
-  rules: Omit<HouseRules, 'version'>;
+  rules: Omit<AccountRules, 'version'>;
 }
 
 /** Reads and validates account rules, or their stored text `kept`, with holidays for three years from `nowMs`. Throws CampaignFileError. */
-export async function readHouseFile(path: string, nowMs: number, kept?: string): Promise<HouseFile> {
+export async function readAccountRulesFile(path: string, nowMs: number, kept?: string): Promise<AccountRulesFile> {
   const text = kept ?? (await loadCampaignText(path));
   const { content, lineOf } = await readCampaignText(path, text);
-  const parsed = houseSchema.safeParse(content);
-  if (!parsed.success) throw new CampaignFileError(path, describeIssues(parsed.error.issues, content, houseSchema, lineOf));
+  const parsed = accountRulesSchema.safeParse(content);
+  if (!parsed.success) throw new CampaignFileError(path, describeIssues(parsed.error.issues, content, accountRulesSchema, lineOf));
   const { hours = null, holidays, caps, caller_limits: limits, consent, opt_out: optOut } = parsed.data;
   return {
     text,

@@ -36,12 +36,12 @@ export interface CallableCounts {
 export interface LedgerFindings {
   suppressed: ReadonlyMap<string, Suppressed>;
   /** When frequency caps, counted over all calls in the database, next allow a call. */
-  capsAllowAt: (callee: LedgerCallee) => number;
+  capsAllowAt: (recipient: LedgerRecipient) => number;
   /** When the attempt budget of the number allows a call; null: never. */
-  budgetAllowsAt: (callee: LedgerCallee) => number | null;
+  budgetAllowsAt: (recipient: LedgerRecipient) => number | null;
 }
 
-export interface LedgerCallee {
+export interface LedgerRecipient {
   e164: string;
   person: string | null;
   place: RecipientPlace;
@@ -88,9 +88,9 @@ export class CallableRows {
       return null;
     }
     const { e164, country, regions } = row;
-    const callee = { e164, person: personOf(row), place: { country, regions } };
-    const capsAllowAt = Math.max(this.#at, ledger?.capsAllowAt(callee) ?? 0);
-    const budgetAllowsAt = ledger === null ? this.#at : ledger.budgetAllowsAt(callee);
+    const recipient = { e164, person: personOf(row), place: { country, regions } };
+    const capsAllowAt = Math.max(this.#at, ledger?.capsAllowAt(recipient) ?? 0);
+    const budgetAllowsAt = ledger === null ? this.#at : ledger.budgetAllowsAt(recipient);
     const judgement = this.#judge(row, {
       suppressed: ledger?.suppressed.get(e164) ?? null,
       capsAllowAt,

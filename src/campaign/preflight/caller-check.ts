@@ -1,6 +1,6 @@
 import type { AgentFacts, CallService } from '../../service/port/call-service.ts';
 import { RefusedError } from '../../service/port/errors.ts';
-import { explainFaults, type CallerFault, type CallerStanding } from '../../rules/caller-choice.ts';
+import { explainFaults, type CallerFault, type CallerStatus } from '../../rules/caller-choice.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { deniedSettings, withOpeningLine } from '../../rules/conversation-override.ts';
 import { didYouMean } from '../../rules/nearest-name.ts';
@@ -9,13 +9,13 @@ import { regionsOfNumber } from '../../shared/geography/number-places.ts';
 
 export type CallerCheck =
   /** At least one number may call. `proven`: the service confirms all usable numbers. `notes`: warnings. */
-  | { ok: true; proven: boolean; numbers: readonly CallerStanding[]; notes: readonly string[] }
+  | { ok: true; proven: boolean; numbers: readonly CallerStatus[]; notes: readonly string[] }
   /** What the operator has to fix; contains ids only. `numbers` is empty if an earlier check failed. */
-  | { ok: false; reason: string; numbers: readonly CallerStanding[] };
+  | { ok: false; reason: string; numbers: readonly CallerStatus[] };
 
 export async function checkNumbers(service: CallService, ids: readonly string[]): Promise<CallerCheck> {
   const listed = new Map((await service.callers(ids)).map((number) => [number.id, number]));
-  const numbers = ids.map((phoneNumberId): CallerStanding => {
+  const numbers = ids.map((phoneNumberId): CallerStatus => {
     const number = listed.get(phoneNumberId);
     const verified = number?.verified ?? null;
     const fault: CallerFault | null = number === undefined ? 'unknown' : verified === false ? 'not_verified' : null;
@@ -66,11 +66,11 @@ export async function checkCaller(service: CallService, caller: Caller): Promise
 }
 
 function explainMissingKeys({ agentId, optOut = [], results = [] }: Caller, keys: NonNullable<AgentFacts['keys']>): string[] {
-  const asked = [
+  const ruleKeys = [
     ...optOut.map((value) => ['opt_out', value] as const),
     ...results.flatMap(({ value }) => (value === null ? [] : [['results', value] as const])),
   ];
-  const missing = asked.flatMap(([setting, { source, key }]) => {
+  const missing = ruleKeys.flatMap(([setting, { source, key }]) => {
     if (keys[source].includes(key)) return [];
     const what = source === 'collected' ? 'collects no value' : 'is evaluated by no criterion';
     const nearest = didYouMean(key, keys[source]);

@@ -1,7 +1,7 @@
 import { windowsOf } from '../../rules/caller-choice.ts';
 import { paceMs, type StartLimit } from '../../rules/forecast/line-use.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
-import { forecast, type Course, type Forecast, type ForecastGroup, type ForecastInput } from '../../rules/forecast/forecast.ts';
+import { forecast, type CallAssumptions, type Forecast, type ForecastGroup, type ForecastInput } from '../../rules/forecast/forecast.ts';
 import { coarsened } from '../../rules/forecast/coarse.ts';
 import { firstThat } from '../../rules/collections.ts';
 import { warmUpLines } from '../../rules/pacing/pacing.ts';
@@ -54,7 +54,7 @@ export interface CampaignForecast {
   minutes: Range;
 }
 
-export type Outlook = Pick<CampaignForecast, 'earliest' | 'likely'>;
+export type QuickForecast = Pick<CampaignForecast, 'earliest' | 'likely'>;
 
 export interface Range {
   fewest: number;
@@ -77,7 +77,7 @@ export interface ForecastRequest {
 export function forecastCampaign(request: ForecastRequest): CampaignForecast {
   const { rules, groups, startsAt, assumptions = usualAssumptions, accountLines = null, wordsLines = null } = request;
   const { callMs } = assumptions;
-  const { lines, tellable, ...inputs } = inputsOf(request);
+  const { lines, tellable: usableLines, ...inputs } = inputsOf(request);
   const [earliest, likely, slowest] = [forecast(inputs.earliest), forecast(inputs.likely), forecast(inputs.slowest)];
   const people = groups.reduce((sum, { count }) => sum + count, 0);
   // Carrier failures use up no attempt, up to `maxUncounted` before each one that counts.
@@ -90,7 +90,7 @@ export function forecastCampaign(request: ForecastRequest): CampaignForecast {
     likely,
     slowest,
     canFinish: earliest.neverCalled === 0,
-    needs: findNeeds(rules, inputs.likely, likely, { people, lines: tellable, accountLines, wordsLines }),
+    needs: findNeeds(rules, inputs.likely, likely, { people, lines: usableLines, accountLines, wordsLines }),
     calls: { fewest: earliest.calls, likely: likely.calls, most: mostCalls },
     minutes: {
       fewest: inMinutes(earliest.callMs),
@@ -101,7 +101,7 @@ export function forecastCampaign(request: ForecastRequest): CampaignForecast {
 }
 
 /** Cheaper variant: no worst case and no search for what the windows lack. */
-export function forecastOutlook(request: ForecastRequest): Outlook {
+export function forecastQuickly(request: ForecastRequest): QuickForecast {
   const { earliest, likely } = inputsOf(request);
   return { earliest: forecast(earliest), likely: forecast(likely) };
 }
@@ -113,7 +113,7 @@ export function forecastRest(request: ForecastRequest): Pick<CampaignForecast, '
 }
 
 const noRetries: RetryPath = { retries: 0, retryAt: (_retry, endedAt) => endedAt };
-const bestCourse: Course = { answerRate: 1, answeredMs: shortTalkMs, unansweredMs: ringMs, ...noRetries };
+const bestCase: CallAssumptions = { answerRate: 1, answeredMs: shortTalkMs, unansweredMs: ringMs, ...noRetries };
 
 interface ForecastInputs extends Record<'earliest' | 'likely' | 'slowest', ForecastInput> {
   lines: number;
@@ -125,7 +125,7 @@ function inputsOf(request: ForecastRequest): ForecastInputs {
   const { rules, groups, startsAt, assumptions = usualAssumptions, accountLines, wordsLines } = request;
   const { callMs, answerRate } = assumptions;
   const lines = Math.min(rules.pacing.maxConcurrentCalls, accountLines ?? Infinity);
-  const inputFor = (course: Course, most: number): ForecastInput => ({
+  const inputFor = (course: CallAssumptions, most: number): ForecastInput => ({
     groups,
     course,
     at: startsAt,
@@ -135,15 +135,15 @@ function inputsOf(request: ForecastRequest): ForecastInputs {
     startLimits: [...paceOf(rules.pacing), ...startLimitsOf(rules.callers)],
     caps: rules.caps,
   });
-  const tellable = Math.min(lines, wordsLines ?? Infinity);
+  const usableLines = Math.min(lines, wordsLines ?? Infinity);
   const longest = longestRetries(rules.retry, rules.timing.settleMs);
   return {
     lines,
-    tellable,
+    tellable: usableLines,
     // At best the records identify their calls, so the opening lines impose no limit.
-    earliest: inputFor(bestCourse, lines),
-    likely: inputFor({ answerRate, answeredMs: callMs, unansweredMs: ringMs, ...likelyRetries(rules.retry) }, tellable),
-    slowest: inputFor({ answerRate: 0, answeredMs: callMs, unansweredMs: callMs, ...longest }, tellable),
+    earliest: inputFor(bestCase, lines),
+    likely: inputFor({ answerRate, answeredMs: callMs, unansweredMs: ringMs, ...likelyRetries(rules.retry) }, usableLines),
+    slowest: inputFor({ answerRate: 0, answeredMs: callMs, unansweredMs: callMs, ...longest }, usableLines),
   };
 }
 
@@ -164,7 +164,7 @@ function warmingUp(lines: number, warmUpMs: number): ForecastInput['linesAt'] {
   return (sinceMs) => warmUpLines({ lines, warmUpMs, sinceMs });
 }
 
-interface Room {
+interface LineCapacity {
   people: number;
   lines: number;
   accountLines: number | null;
@@ -175,7 +175,7 @@ function findNeeds(
   { pacing: { warmUpMs }, callers }: CampaignRules,
   input: ForecastInput,
   likely: Forecast,
-  { people, lines, accountLines, wordsLines }: Room,
+  { people, lines, accountLines, wordsLines }: LineCapacity,
 ): WindowNeeds | null {
   const missing = likely.neverCalled > 0 ? 'first_attempts' : 'further_attempts';
   const lackOf = (result: Forecast): number => (missing === 'first_attempts' ? result.neverCalled : result.cutShort + result.neverCalled);

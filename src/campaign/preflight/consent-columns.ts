@@ -1,5 +1,5 @@
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
-import { consentKind, saysYesOrNo } from '../../rules/consent.ts';
+import { consentKind, isYesOrNo } from '../../rules/consent.ts';
 import { theColumn } from '../../rules/columns.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import { CampaignFileError } from '../../shared/input/errors.ts';
@@ -16,7 +16,7 @@ export class ConsentOpenError extends CampaignFileError {
   }
 }
 
-export class ConsentCensus {
+export class ConsentStats {
   readonly #columns: { name: string; index: number; isDetail: boolean; answers: boolean }[];
   readonly #isMapped: boolean;
 
@@ -32,7 +32,7 @@ export class ConsentCensus {
 
   async *count(chunks: AsyncIterable<ListRow[]>): AsyncGenerator<ListRow[]> {
     for await (const rows of chunks) {
-      for (const column of this.#columns) column.answers ||= rows.some(({ cells }) => saysYesOrNo(cells[column.index] ?? ''));
+      for (const column of this.#columns) column.answers ||= rows.some(({ cells }) => isYesOrNo(cells[column.index] ?? ''));
       yield rows;
     }
   }
@@ -52,14 +52,14 @@ export function unnamedConsent({ basis, consent }: RestsOn): string | null {
 }
 
 /** Refuses basis consent without consent columns, and unexplained consent-like columns. Throws ConsentOpenError. */
-export function refuseOpenConsent(file: CampaignFile, rules: RestsOn, census: ConsentCensus | null): void {
+export function refuseOpenConsent(file: CampaignFile, rules: RestsOn, stats: ConsentStats | null): void {
   const example = 'consent: { at: consent_at, source: consent_source, text: consent_text }';
   const unnamed = unnamedConsent(rules);
   if (unnamed !== null) {
     const message = `states consent, and no column of the list says who gave it; write ${example}, or state what else the calls rest on`;
     throw new ConsentOpenError(file, 'basis', unnamed, message);
   }
-  const open = census?.open() ?? [];
+  const open = stats?.open() ?? [];
   const names = open.map((name) => JSON.stringify(name)).join(', ');
   if (open.length === 0) return;
   const [subject, is] =

@@ -1,18 +1,18 @@
 import { campaignHash, campaignRules, refusalOfRows } from '../file/file.ts';
-import { campaignWarnings, refuseMissingBasis, refuseWithoutHouse, unruledWarnings } from './warnings.ts';
+import { campaignWarnings, refuseMissingBasis, refuseUnmetAccountRules, unruledWarnings } from './warnings.ts';
 import type { ServiceApi } from '../../rules/service-api.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
-import { withHouse } from '../../rules/house-rules.ts';
+import { withAccountRules } from '../../rules/house-rules.ts';
 import { mayBeginEmpty } from '../../rules/lifecycle.ts';
 import { ListFileError, type CampaignFileError } from '../../shared/input/errors.ts';
 import { importCampaign } from '../../ledger/campaign/import-campaign.ts';
 import { linesOf, readAccount } from '../../ledger/limits/account-pace.ts';
-import { readHouse } from '../../ledger/limits/house.ts';
+import { readLatestAccountRules } from '../../ledger/limits/house.ts';
 import { readHeader } from '../file/columns-of-rules.ts';
 import type { ListHeader } from '../../list/header.ts';
 import { readRecipients, type ListRow } from '../../list/recipients.ts';
-import { describeImpossible, refuseImpossible, WindowCensus } from './impossible.ts';
-import { ConsentCensus, refuseOpenConsent } from './consent-columns.ts';
+import { describeImpossible, refuseImpossible, WindowStats } from './impossible.ts';
+import { ConsentStats, refuseOpenConsent } from './consent-columns.ts';
 import { StartTime } from './start-time.ts';
 import type { Store } from '../../ledger/tx.ts';
 import type { CampaignFile } from '../file/campaign-file.ts';
@@ -56,7 +56,7 @@ export async function importList(input: ListImport): Promise<string[]> {
   const { store, read, accountId, now, onProgress } = input;
   const { file, rules, hash: fileHash } = read;
   const warnings: string[] = [];
-  const held = withHouse(rules, await readHouse(store.db));
+  const held = withAccountRules(rules, await readLatestAccountRules(store.db));
   const rows = checkedRows(input, { rules: held, accountLines: linesOf(await readAccount(store.db, accountId)) }, warnings);
   const campaign = {
     campaignId: file.id,
@@ -77,13 +77,13 @@ async function* checkedRows(
   warnings: string[],
 ): AsyncGenerator<ListRow[]> {
   const { file, header, hash } = read;
-  const census = new WindowCensus(rules, now);
+  const windowStats = new WindowStats(rules, now);
   const time = new StartTime(rules, now);
-  const consent = new ConsentCensus(file, rules);
+  const consent = new ConsentStats(file, rules);
   const rejections = new Map<string, number>();
   let total = 0;
   let accepted = 0;
-  for await (const chunk of consent.count(census.count(input.rows ?? readRecipients(file, header, rules)))) {
+  for await (const chunk of consent.count(windowStats.count(input.rows ?? readRecipients(file, header, rules)))) {
     signal?.throwIfAborted();
     const rows = select(chunk);
     time.add(rows);
@@ -93,21 +93,21 @@ async function* checkedRows(
       else rejections.set(row.reason, (rejections.get(row.reason) ?? 0) + 1);
     if (rows.length > 0) yield rows;
   }
-  if (accepted === 0 && !(total === 0 && mayBeginEmpty(rules))) throw nobody(file, total, rejections);
-  const impossible = census.find(now);
+  if (accepted === 0 && !(total === 0 && mayBeginEmpty(rules))) throw noDialableRows(file, total, rejections);
+  const impossible = windowStats.find(now);
   refuseImpossible(file, rules, impossible);
-  refuseMissingBasis(file, census.law());
-  refuseWithoutHouse(file, rules);
+  refuseMissingBasis(file, windowStats.law());
+  refuseUnmetAccountRules(file, rules);
   // Rows passed in belong to a test call to the operator's own phone.
   if (input.rows === undefined) refuseOpenConsent(file, rules, consent);
   const shortages = time.judge({ file, rules, accountLines, allowPartial, impossibleRows: impossible.rows });
-  const unruled = unruledWarnings(rules, census.unruled());
+  const unruled = unruledWarnings(rules, windowStats.unruled());
   warnings.push(...describeImpossible(impossible), ...unruled, ...shortages, ...campaignWarnings(rules));
   if ((await campaignHash(file)) !== hash)
     throw new ListChangedError(file.listPath, 'the list was changed while it was read; run the command again');
 }
 
-function nobody(file: CampaignFile, total: number, rejections: ReadonlyMap<string, number>): CampaignFileError {
+function noDialableRows(file: CampaignFile, total: number, rejections: ReadonlyMap<string, number>): CampaignFileError {
   const why = [...rejections].map(([reason, count]) => `${reason} ${String(count)}`).join(', ');
   if (total === 0) return refusalOfRows(file, `${file.settings.list.file} has no rows yet, so there is nobody to call`);
   return refusalOfRows(file, `none of the ${total} rows taken from ${file.settings.list.file} can be dialled (${why})`);

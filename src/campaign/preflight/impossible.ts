@@ -2,7 +2,7 @@ import { opensInYear, windowAt, windowHorizonMs, type DatedCalendar } from '../.
 import { type CampaignRules, type LegalHours, weekdays, type Weekday } from '../../rules/campaign-rules.ts';
 import { dialsFrom } from '../../rules/lifecycle.ts';
 import { closeHolidaysOf } from '../file/legal-rules.ts';
-import { calendarsFor, isForUnruled, lawFor, lawOutlook, type LawOutlook, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
+import { calendarsFor, isForUnruled, lawFor, lawSummaryOf, type LawSummary, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import type { UnruledCountry } from './warnings.ts';
 import { CampaignFileError, type CampaignProblem } from '../../shared/input/errors.ts';
@@ -40,7 +40,7 @@ const explainedPlaces = 5;
 /**
  * Counts accepted rows by place and finds places that never open. Feed it first: it adds holidays of countries without law to the rules.
  */
-export class WindowCensus {
+export class WindowStats {
   readonly #rules: CampaignRules;
   readonly #now: number;
   readonly #places = new Map<string, CountedPlace>();
@@ -68,10 +68,10 @@ export class WindowCensus {
     this.#places.set(key, { zones, country, regions, rows: 1, firstRow: row });
   }
 
-  law(): LawOutlook {
+  law(): LawSummary {
     const { startsAt, endsAt } = this.#rules;
     const between = { from: dialsFrom({ startsAt }, this.#now), to: endsAt };
-    return lawOutlook(this.#rules, this.#places.values(), between);
+    return lawSummaryOf(this.#rules, this.#places.values(), between);
   }
 
   unruled(): UnruledCountry[] {

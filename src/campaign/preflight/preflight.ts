@@ -37,14 +37,14 @@ export interface PreflightReport extends CallableCounts {
   openingLines: OpeningLines;
 }
 
-export interface OutlookInput {
+export interface PreflightForecastInput {
   assumptions?: ForecastAssumptions;
   accountLines?: number | null;
   records?: RecordsShown | null;
 }
 
-export interface Outlook {
-  words: WordsOutlook;
+export interface PreflightForecast {
+  words: OpeningLineForecast;
   forecast: CampaignForecast | null;
 }
 
@@ -97,9 +97,9 @@ export class Preflight {
     };
   }
 
-  outlook({ assumptions = usualAssumptions, accountLines = null, records = null }: OutlookInput = {}): Outlook {
+  outlook({ assumptions = usualAssumptions, accountLines = null, records = null }: PreflightForecastInput = {}): PreflightForecast {
     const { openingLines, dialable } = this.report();
-    const words = lookAhead(this.#rules, openingLines, { dialable, startsAt: this.#at }, assumptions, records);
+    const words = forecastOpeningLines(this.#rules, openingLines, { dialable, startsAt: this.#at }, assumptions, records);
     if (dialable === 0) return { words, forecast: null };
     const place = { rules: this.#rules, groups: this.#callable.groups(), startsAt: this.#at };
     return { words, forecast: forecastCampaign({ ...place, assumptions, accountLines, wordsLines: words.openAtOnce }) };
@@ -131,7 +131,7 @@ export interface RecordsShown {
   silent: number;
 }
 
-interface WordsOutlook {
+interface OpeningLineForecast {
   /** Open calls that the opening lines can distinguish; null: unlimited. */
   openAtOnce: number | null;
   /** Duration of the largest group of calls with the same opening line, made one after the other. */
@@ -143,17 +143,17 @@ interface WordsOutlook {
 }
 
 /** After so many consecutive finished records that identify their call, opening lines no longer matter. */
-const tellingRun = 20;
+const conclusiveRun = 20;
 
-export function lookAhead(
+export function forecastOpeningLines(
   rules: Pick<CampaignRules, 'sharedWords' | 'endsAt'>,
   lines: OpeningLines,
   { dialable, startsAt }: { dialable: number; startsAt: number },
   { callMs, answerRate }: ForecastAssumptions,
   records: RecordsShown | null,
-): WordsOutlook {
+): OpeningLineForecast {
   const read = records?.read ?? 0;
-  const isTold = records !== null && read >= tellingRun && records.naming === read;
+  const isTold = records !== null && read >= conclusiveRun && records.naming === read;
   if (isTold) return { openAtOnce: null, longestMs: 0, late: 0, doubtful: 0 };
   const bySilence = records === null || read === 0 ? null : Math.ceil((dialable * records.silent) / read);
   if (rules.sharedWords === 'unresolved')

@@ -1,8 +1,8 @@
 import type { CampaignRules, RetryDelay, RetryDelays, RetryDisposition } from '../../rules/campaign-rules.ts';
-import type { Course } from '../../rules/forecast/forecast.ts';
+import type { CallAssumptions } from '../../rules/forecast/forecast.ts';
 import { retryAt } from '../../rules/attempts/retry-delay.ts';
 
-export type RetryPath = Pick<Course, 'retries' | 'retryAt'>;
+export type RetryPath = Pick<CallAssumptions, 'retries' | 'retryAt'>;
 
 type RetryRules = CampaignRules['retry'];
 

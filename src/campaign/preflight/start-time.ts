@@ -1,4 +1,4 @@
-import { forecastCampaign, forecastOutlook, type CampaignForecast, type WindowNeeds } from './campaign-forecast.ts';
+import { forecastCampaign, forecastQuickly, type CampaignForecast, type WindowNeeds } from './campaign-forecast.ts';
 import { refusalOf, refusalOfRows } from '../file/file.ts';
 import type { CampaignFileError } from '../../shared/input/errors.ts';
 import { CallableRows, isForWantOfTime, type CallableCounts } from './callable-rows.ts';
@@ -39,9 +39,9 @@ export class StartTime {
     if (this.#callable === null) return [];
     const counts = this.#callable.counts();
     refuseTooEarlyEnd(file, rules, counts);
-    if (counts.dialable === 0) throw nobody(file, counts);
+    if (counts.dialable === 0) throw noCallableRows(file, counts);
     const request = { rules, groups: this.#callable.groups(), startsAt: this.#startsAt, accountLines };
-    const { earliest, likely } = forecastOutlook(request);
+    const { earliest, likely } = forecastQuickly(request);
     // A campaign that stops at its goal need not reach every recipient.
     if (earliest.neverCalled > 0 && !allowPartial && rules.stopAt === undefined) throw tooShort(file, rules, forecastCampaign(request));
     return [...lateRows(counts, impossibleRows), ...(earliest.neverCalled > 0 ? [neverCalledText(earliest)] : likelyShortfall(likely))];
@@ -57,7 +57,7 @@ function likelyShortfall({ neverCalled, cutShort }: Forecast): string[] {
   return [`the window is short: ${whom} before the end; a check of the file says what it needs`];
 }
 
-function nobody(file: CampaignFile, { exclusions }: CallableCounts): CampaignFileError {
+function noCallableRows(file: CampaignFile, { exclusions }: CallableCounts): CampaignFileError {
   const why = exclusions.map(({ reason, count }) => `${reason} ${String(count)}`).join(', ');
   return refusalOfRows(file, `none of the rows of ${file.settings.list.file} would be called (${why})`);
 }

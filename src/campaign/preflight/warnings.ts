@@ -1,8 +1,8 @@
 import { unruledCountries, type CampaignRules } from '../../rules/campaign-rules.ts';
-import { lacksOfHouse } from '../../rules/house-rules.ts';
+import { missingRequirements } from '../../rules/house-rules.ts';
 import { weekText } from '../../rules/hours/weekly-hours.ts';
 import { refusalOf } from '../file/file.ts';
-import { lacksBasis, type LawOutlook } from '../../rules/hours/legal-hours.ts';
+import { lacksBasis, type LawSummary } from '../../rules/hours/legal-hours.ts';
 import { talksToRuleOut } from '../../rules/gates.ts';
 import { plural, span } from '../../shared/input/figures.ts';
 import type { LegalRules } from '../file/legal-rules.ts';
@@ -38,8 +38,8 @@ export function unruledWarnings({ law }: Pick<CampaignRules, 'law'>, countries: 
  * Refuses a campaign without a stated basis where the law requires consent.
  * @throws CampaignFileError
  */
-export function refuseMissingBasis(file: CampaignFile, outlook: LawOutlook): void {
-  const lacking = lacksBasis(outlook);
+export function refuseMissingBasis(file: CampaignFile, law: LawSummary): void {
+  const lacking = lacksBasis(law);
   const [first] = lacking;
   if (first === undefined) return;
   const where = lacking.map(({ country, rows, source }) => `${country} (${plural(rows, 'row')}; ${source})`).join(', ');
@@ -47,8 +47,8 @@ export function refuseMissingBasis(file: CampaignFile, outlook: LawOutlook): voi
   throw refusalOf(file, ['basis'], message);
 }
 
-export function refuseWithoutHouse(file: CampaignFile, rules: CampaignRules): void {
-  const lacks = lacksOfHouse(rules);
+export function refuseUnmetAccountRules(file: CampaignFile, rules: CampaignRules): void {
+  const lacks = missingRequirements(rules);
   const [first] = lacks;
   if (first === undefined) return;
   const others = lacks.slice(1).map((name) => ` (and so is ${name})`);

@@ -181,8 +181,8 @@ const describeRoute: typeof jsonSchemaTransform = (route) => {
   const described = jsonSchemaTransform(route);
   const { role, files } = route.route.config ?? {};
   if (described.schema.hide === true) return described;
-  const says = [described.schema.description, `Takes the role ${role}.`].filter((text) => text !== undefined);
-  const schema = { ...described.schema, description: says.join('\n\n') };
+  const paragraphs = [described.schema.description, `Takes the role ${role}.`].filter((text) => text !== undefined);
+  const schema = { ...described.schema, description: paragraphs.join('\n\n') };
   if (files === undefined) return { ...described, schema };
   const properties = Object.fromEntries(files.map((name) => [name, { type: 'string', format: 'binary' }]));
   return { ...described, schema: { ...schema, body: { type: 'object', required: files, properties } } };

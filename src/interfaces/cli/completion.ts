@@ -53,7 +53,7 @@ function placesOf(command: Command, above: string[]): Place[] {
 const key = ({ words }: Place): string => words.map((word) => `/${word}`).join('');
 
 /** Shell code for both shells: the commands before the cursor as a path. */
-function walk(places: readonly Place[], words: string): string {
+function writeCommandPath(places: readonly Place[], words: string): string {
   const known = places.filter(({ words: path }) => path.length > 0).map(key);
   return [
     `  local place= word`,
@@ -74,7 +74,7 @@ function writeBash(places: readonly Place[]): string {
     '# carillon completion for bash',
     '_carillon() {',
     '  local names=',
-    walk(places, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"'),
+    writeCommandPath(places, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"'),
     '  case "$place" in',
     ...cases,
     '  esac',
@@ -93,7 +93,7 @@ function writeZsh(places: readonly Place[]): string {
     '#compdef carillon',
     '_carillon() {',
     '  local -a names',
-    walk(places, '"${(@)words[2,CURRENT-1]}"'),
+    writeCommandPath(places, '"${(@)words[2,CURRENT-1]}"'),
     '  case "$place" in',
     ...cases,
     '  esac',

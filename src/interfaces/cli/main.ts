@@ -3,7 +3,7 @@ import { argv, exit, stderr, stdout } from 'node:process';
 import { environmentProxies } from '../../shared/config.ts';
 import { describeFailure } from './terminal/failure.ts';
 import { processIo } from './terminal/io.ts';
-import { runCli, tellFailure } from './run-cli.ts';
+import { runCli, reportFailure } from './run-cli.ts';
 
 // Ledger, results and Temporal's data contain what recipients said. A command run by `sandbox exec` keeps its user's mask.
 if (!(argv[2] === 'sandbox' && argv.includes('exec'))) process.umask(0o077);
@@ -11,7 +11,7 @@ if (!(argv[2] === 'sandbox' && argv.includes('exec'))) process.umask(0o077);
 const args = argv.slice(2);
 const io = processIo(exit, args);
 const stop = (error: unknown): void => {
-  tellFailure(args, io, describeFailure(error, false));
+  reportFailure(args, io, describeFailure(error, false));
   exit(1);
 };
 process.on('uncaughtException', stop);

@@ -33,12 +33,12 @@ export async function runCli(args: readonly string[], io: Io, entries: readonly 
       if (wantsJson(args)) writeError(io, { exitCode: 2, code: 'usage', message });
       return 2;
     }
-    return tellFailure(args, io, describeFailure(error, await wantsDebug(io)));
+    return reportFailure(args, io, describeFailure(error, await wantsDebug(io)));
   }
 }
 
 /** As text, and with --json as data; returns the exit code. */
-export function tellFailure(args: readonly string[], io: Io, failure: Failure): number {
+export function reportFailure(args: readonly string[], io: Io, failure: Failure): number {
   if (failure.message !== '') io.stderr.write(`${failure.message}\n`);
   if (wantsJson(args)) writeError(io, failure);
   return failure.exitCode;
@@ -81,9 +81,9 @@ async function buildProgram(args: readonly string[], io: Io, entries: readonly C
       getOutHasColors: () => io.colour,
       getErrHasColors: () => io.colour,
     });
-  const wanted = args[0] === 'help' ? args[1] : args[0];
+  const commandName = args[0] === 'help' ? args[1] : args[0];
   for (const { name, group = 'Commands:', summary, load } of entries) {
-    if (name !== wanted) {
+    if (name !== commandName) {
       program.command(name).summary(summary).helpGroup(group);
       continue;
     }

@@ -3,7 +3,7 @@ import cookie from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { holderOf, type Api, type ApiContext } from '../api/core/app.ts';
 import { LatelyShown, noteNumbersShown } from '../api/core/shown.ts';
-import { noteUseAside } from '../api/core/authentication.ts';
+import { noteUseInBackground } from '../api/core/authentication.ts';
 import { refuseUnknownQuery } from '../api/core/query.ts';
 import { dropFileHeaders } from '../api/core/serve.ts';
 import { requireFiles } from '../api/core/uploads.ts';
@@ -14,14 +14,14 @@ import { beginSession, endSession, findSession, findToken } from '../../ledger/c
 import { countUndecidedPeople } from '../../ledger/read/doubt-counts.ts';
 import { operationOf, operations } from '../../operations/list.ts';
 import type { ConsoleAction } from './core/action.ts';
-import type { Given } from './core/press.ts';
+import type { FormInput } from './core/press.ts';
 import { actions } from './actions/all.ts';
 import { carryOut, withSentForm } from './core/carry-out.ts';
 import { refuseRole } from '../../operations/runs/perform.ts';
 import { Changes } from './core/changes.ts';
-import { pressView } from './core/press.ts';
+import { confirmationView } from './core/press.ts';
 import { problemView, renderApp, renderDocument, renderSignIn } from './core/document.ts';
-import { forgetSession, isFromOwnPage, keepSession, keepTheme, leaveNotice, sessionOf, SignInLimit, takeNotice, themeOf, zoneOf } from './core/session.ts'; // prettier-ignore
+import { forgetSession, isFromOwnPage, keepSession, keepTheme, leaveNotification, sessionOf, SignInLimit, takeNotification, themeOf, zoneOf } from './core/session.ts'; // prettier-ignore
 import { plural } from '../../shared/input/figures.ts';
 import { installDrafts } from './drafts/install-drafts.ts';
 import { type View, type ViewRequest } from './core/view.ts';
@@ -59,7 +59,7 @@ export function installConsole(app: Api, context: ApiContext): void {
           const token = text === null ? null : await findSession(context.store, text, context.now());
           if (token !== null) {
             request.holder = token;
-            noteUseAside(context, token);
+            noteUseInBackground(context, token);
             return;
           }
           if (request.headers[partHeader] !== undefined) return reply.code(401).headers(pageHeaders).send();
@@ -75,7 +75,7 @@ export function installConsole(app: Api, context: ApiContext): void {
           reply.raw.writeHead(200, { ...pageHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
           changes.follow(reply.raw, queryOf(request, 'campaign') || 'all');
         });
-        const asked = async (request: FastifyRequest): Promise<ViewRequest> => {
+        const toViewRequest = async (request: FastifyRequest): Promise<ViewRequest> => {
           const holder = holderOf(request);
           const clock = await context.clock();
           return {
@@ -100,16 +100,16 @@ export function installConsole(app: Api, context: ApiContext): void {
           dropFileHeaders(reply);
           if (status === 503) void reply.header('retry-after', '5');
           // A page needs the database; if that is down, the error is plain text.
-          const viewed = request.holder === null ? null : await asked(request).catch(() => null);
+          const viewed = request.holder === null ? null : await toViewRequest(request).catch(() => null);
           if (viewed === null) return refuse(reply, status, detail);
           return send({ request, reply }, viewed, problemView(status, detail));
         });
         inside.get(anyPath, hidden, async (request, reply) =>
-          send({ request, reply }, await asked(request), problemView(404, 'There is no page at this address.')),
+          send({ request, reply }, await toViewRequest(request), problemView(404, 'There is no page at this address.')),
         );
         for (const [path, view] of Object.entries(views))
           inside.get(path, hidden, async (request, reply) => {
-            const viewed = await asked(request);
+            const viewed = await toViewRequest(request);
             return send({ request, reply }, viewed, await view(viewed));
           });
         const showNumbers = async (request: FastifyRequest, campaign: string): Promise<void> => {
@@ -121,7 +121,7 @@ export function installConsole(app: Api, context: ApiContext): void {
         for (const [path, view] of Object.entries(searches))
           inside.post(path, hidden, async (request, reply) => {
             refuseFaultyText({ form: Object.fromEntries(request.body as URLSearchParams) });
-            const viewed = await asked(request);
+            const viewed = await toViewRequest(request);
             const { campaign } = viewed.params;
             if (campaign !== undefined && viewed.sent?.get('show') != null) await showNumbers(request, campaign);
             return send({ request, reply }, viewed, await view(viewed));
@@ -129,20 +129,20 @@ export function installConsole(app: Api, context: ApiContext): void {
         for (const id of files) {
           const { route, role, params, query } = operationOf(id);
           const schema = { hide: true, params, ...(query && { querystring: query }) };
-          const judgeRole = async (request: FastifyRequest) => refuseRole(holderOf(request), role);
+          const checkRole = async (request: FastifyRequest) => refuseRole(holderOf(request), role);
           // Files from a page are opened in a spreadsheet, so cells are guarded unless the address says otherwise.
           const guardCells = async (request: FastifyRequest) => {
             const { format } = request.params as { format?: string };
             const query = request.query as object;
             if (format === 'csv' && !('safe_cells' in query)) request.query = { ...query, safe_cells: 'true', bom: 'true' };
           };
-          const preValidation = [judgeRole, refuseUnknownQuery, guardCells];
+          const preValidation = [checkRole, refuseUnknownQuery, guardCells];
           inside.get(route.replace('GET /api/v1', ''), { ...hidden, schema, preValidation, exposeHeadRoute: false }, (request, reply) =>
             app.downloads.get(id)?.(request, reply.headers(pageHeaders)),
           );
         }
-        for (const action of actions) installAction(inside, { action, asked });
-        installDrafts(inside, { app, context, asked, send, sendPart: sendHtml });
+        for (const action of actions) installAction(inside, { action, asked: toViewRequest });
+        installDrafts(inside, { app, context, asked: toViewRequest, send, sendPart: sendHtml });
         inside.post('/theme', hidden, async (request, reply) => {
           keepTheme(request, reply, (request.body as URLSearchParams).get('theme') ?? '');
           return reply.redirect(ownPath(new URL(request.headers.referer ?? '/', 'http://page').pathname), 303);
@@ -158,17 +158,17 @@ export function installConsole(app: Api, context: ApiContext): void {
 
   function installAction(
     inside: Api,
-    { action, asked }: { action: ConsoleAction; asked: (request: FastifyRequest) => Promise<ViewRequest> },
+    { action, asked: toViewRequest }: { action: ConsoleAction; asked: (request: FastifyRequest) => Promise<ViewRequest> },
   ): void {
     const { path, op, files: names = [] } = action;
     const { role } = operations[op];
-    const show = async (exchange: Exchange, viewed: ViewRequest, given: Given, status = 200): Promise<FastifyReply> =>
-      send(exchange, viewed, { status, ...pressView(given, await action.form(viewed, given), names.length > 0) });
+    const show = async (exchange: Exchange, viewed: ViewRequest, given: FormInput, status = 200): Promise<FastifyReply> =>
+      send(exchange, viewed, { status, ...confirmationView(given, await action.form(viewed, given), names.length > 0) });
     const nothing = { fields: null, refused: null, answer: null };
     const allowed =
       (answer: (exchange: Exchange, viewed: ViewRequest) => Promise<FastifyReply>) =>
       async (request: FastifyRequest, reply: FastifyReply) => {
-        const viewed = await asked(request);
+        const viewed = await toViewRequest(request);
         refuseRole(viewed.holder, role);
         return answer({ request, reply }, viewed);
       };
@@ -199,8 +199,8 @@ export function installConsole(app: Api, context: ApiContext): void {
           const { notice } = answer;
           const done = action.done(sent, answer);
           if (done === null) return show({ request, reply }, viewed, { fields, refused: null, answer });
-          const said = [done.said, typeof notice === 'string' ? notice : '', replayed ? '(It had been done already.)' : ''];
-          leaveNotice(request, reply, said.filter((text) => text !== '').join(' '));
+          const messages = [done.said, typeof notice === 'string' ? notice : '', replayed ? '(It had been done already.)' : ''];
+          leaveNotification(request, reply, messages.filter((text) => text !== '').join(' '));
           return reply.headers(pageHeaders).redirect(done.to, 303);
         }),
       ),
@@ -261,8 +261,8 @@ function send({ request, reply }: Exchange, viewed: ViewRequest, view: View): Fa
   const app = renderApp(viewed, view);
   const coded = reply.code(view.status ?? 200);
   if (request.headers[partHeader] !== undefined) return sendHtml(coded, app.text);
-  const notice = takeNotice(request, reply);
-  const { text } = renderDocument(view.title, app, { notice, theme: viewed.theme });
+  const notification = takeNotification(request, reply);
+  const { text } = renderDocument(view.title, app, { notice: notification, theme: viewed.theme });
   return sendHtml(coded, withViewerTimes(text, zoneOf(request), viewed.now));
 }
 

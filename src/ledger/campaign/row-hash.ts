@@ -20,18 +20,18 @@ const hashed = [...ownTerms, 'country', 'e164', 'person', 'regions', 'zones']
 
 /** Keyed hash of what decides whom a call reaches. Omits absent terms, so that new terms keep old hashes. */
 function digest(key: string, recipientId: string, row: ImportRow): Buffer {
-  const said: Record<string, unknown> = {};
-  for (const [name, term] of hashed) if (row[term] != null) said[name] = row[term];
+  const terms: Record<string, unknown> = {};
+  for (const [name, term] of hashed) if (row[term] != null) terms[name] = row[term];
   return createHmac('sha256', key)
-    .update(`${recipientId}\n${JSON.stringify(said)}`)
+    .update(`${recipientId}\n${JSON.stringify(terms)}`)
     .digest()
     .subarray(0, hashBytes);
 }
 
-type ShownRow = Pick<Row<'recipients'>, 'recipient_id' | 'cells'> & { reason?: string | null | undefined };
+type StoredRow = Pick<Row<'recipients'>, 'recipient_id' | 'cells'> & { reason?: string | null | undefined };
 
 /** Hash of cells and reason, which do not decide whom a call reaches and are not in call events. */
-function digestShown(key: string, { recipient_id: recipientId, cells, reason }: ShownRow): Buffer {
+function digestShown(key: string, { recipient_id: recipientId, cells, reason }: StoredRow): Buffer {
   // Unambiguous: the first three contain no line break.
   const text = [key, recipientId, reason ?? '', cells].join('\n');
   return hash('sha256', text, 'buffer').subarray(0, hashBytes);
@@ -56,11 +56,11 @@ export class RowHashes {
   }
 
   /** `shown`: recipient made from the row. */
-  add(row: ImportRow, shown: ShownRow): void {
+  add(row: ImportRow, shown: StoredRow): void {
     const last = this.#parts.at(-1);
     const goesOn = last !== undefined && last.rows < rowsPerEvent && row.row === last.from + last.rows;
-    const room = () => Buffer.allocUnsafe(rowsPerEvent * hashBytes);
-    const part = goesOn ? last : { from: row.row, rows: 0, hashes: room(), cells: room() };
+    const newBuffer = () => Buffer.allocUnsafe(rowsPerEvent * hashBytes);
+    const part = goesOn ? last : { from: row.row, rows: 0, hashes: newBuffer(), cells: newBuffer() };
     if (!goesOn) this.#parts.push(part);
     digest(this.#key, shown.recipient_id, row).copy(part.hashes, part.rows * hashBytes);
     digestShown(this.#key, shown).copy(part.cells, part.rows * hashBytes);

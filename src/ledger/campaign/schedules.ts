@@ -1,7 +1,7 @@
 import { goingStates, listCampaigns, type Campaign } from '../rows/campaigns.ts';
-import type { Firing } from '../../rules/events.ts';
+import type { ScheduledRun } from '../../rules/events.ts';
 import { appendEvents, newestEvents, type CampaignEvent } from '../events.ts';
-import { isLeftToPromises } from '../rows/promises.ts';
+import { hasOnlyCallbacksLeft } from '../rows/promises.ts';
 import type { Queries, Store } from '../tx.ts';
 
 /** A recurring campaign. Temporal only knows when it runs; what it dials is stored here. */
@@ -58,50 +58,60 @@ export async function removeSchedule(store: Store, scheduleId: string): Promise<
 }
 
 /** Logs a scheduled run under the schedule's campaign id. Idempotent: once per run and result. */
-export async function noteFiring(store: Store, firing: Firing, { parentId, now }: { parentId: string; now: number }): Promise<void> {
+export async function recordScheduledRun(
+  store: Store,
+  scheduledRun: ScheduledRun,
+  { parentId, now }: { parentId: string; now: number },
+): Promise<void> {
   await store.transaction(async (tx) => {
-    const last = await lastFiring(tx, parentId, firing.scheduleId);
-    if (last?.campaignId === firing.campaignId && (last.failure === null) === (firing.failure === null)) return;
-    const type = firing.failure === null ? 'schedule.fired' : 'schedule.failed';
-    await appendEvents(tx, [{ at: now, campaignId: parentId, type, data: firing }]);
+    const last = await readLastScheduledRun(tx, parentId, scheduledRun.scheduleId);
+    if (last?.campaignId === scheduledRun.campaignId && (last.failure === null) === (scheduledRun.failure === null)) return;
+    const type = scheduledRun.failure === null ? 'schedule.fired' : 'schedule.failed';
+    await appendEvents(tx, [{ at: now, campaignId: parentId, type, data: scheduledRun }]);
   });
 }
 
 /** Newest first, including runs logged as failed: a workflow may be lost after the import. */
-export async function firingCampaigns(
+export async function listRunCampaigns(
   db: Queries,
   { campaignId: parentId, scheduleId }: Pick<Schedule, 'campaignId' | 'scheduleId'>,
-  wanted: (campaign: Campaign) => boolean = () => true,
+  isIncluded: (campaign: Campaign) => boolean = () => true,
 ): Promise<Campaign[]> {
-  const known = (await listCampaigns(db)).filter((each) => each.campaignId.startsWith(`${parentId}-`) && wanted(each));
+  const known = (await listCampaigns(db)).filter((each) => each.campaignId.startsWith(`${parentId}-`) && isIncluded(each));
   // Usually none, which saves reading the log.
   if (known.length === 0) return [];
-  const firings = await readFirings(db, parentId, null);
-  const ids = new Set(firings.filter((firing) => firing.scheduleId === scheduleId).map(({ campaignId }) => campaignId));
+  const scheduledRuns = await readScheduledRuns(db, parentId, null);
+  const ids = new Set(scheduledRuns.filter((scheduledRun) => scheduledRun.scheduleId === scheduleId).map(({ campaignId }) => campaignId));
   const byId = new Map(known.map((campaign) => [campaign.campaignId, campaign]));
   return [...ids].flatMap((id) => byId.get(id) ?? []);
 }
 
 /** An earlier run's campaign with recipients left to call, whom the next run would call, too. Open callbacks do not delay it. */
-export async function findCallingFiring(db: Queries, schedule: Pick<Schedule, 'campaignId' | 'scheduleId'>): Promise<Campaign | undefined> {
-  for (const campaign of await firingCampaigns(db, schedule, ({ state }) => goingStates.includes(state)))
-    if (!(await isLeftToPromises(db, campaign.campaignId))) return campaign;
+export async function findCallingRunCampaign(
+  db: Queries,
+  schedule: Pick<Schedule, 'campaignId' | 'scheduleId'>,
+): Promise<Campaign | undefined> {
+  for (const campaign of await listRunCampaigns(db, schedule, ({ state }) => goingStates.includes(state)))
+    if (!(await hasOnlyCallbacksLeft(db, campaign.campaignId))) return campaign;
   return undefined;
 }
 
-export async function findGoingFiring(db: Queries, schedule: Pick<Schedule, 'campaignId' | 'scheduleId'>): Promise<Campaign | undefined> {
-  return (await firingCampaigns(db, schedule, ({ state }) => goingStates.includes(state)))[0];
+export async function findActiveRunCampaign(
+  db: Queries,
+  schedule: Pick<Schedule, 'campaignId' | 'scheduleId'>,
+): Promise<Campaign | undefined> {
+  return (await listRunCampaigns(db, schedule, ({ state }) => goingStates.includes(state)))[0];
 }
 
-export async function lastFiring(db: Queries, parentId: string, scheduleId: string): Promise<Firing | undefined> {
-  return (await readFirings(db, parentId, 20)).find((firing) => firing.scheduleId === scheduleId);
+export async function readLastScheduledRun(db: Queries, parentId: string, scheduleId: string): Promise<ScheduledRun | undefined> {
+  return (await readScheduledRuns(db, parentId, 20)).find((scheduledRun) => scheduledRun.scheduleId === scheduleId);
 }
 
-async function readFirings(db: Queries, parentId: string, limit: number | null): Promise<Firing[]> {
+async function readScheduledRuns(db: Queries, parentId: string, limit: number | null): Promise<ScheduledRun[]> {
   const rows = await newestEvents(db, parentId)
     .select('data')
     .where('type', 'in', ['schedule.fired', 'schedule.failed'] satisfies CampaignEvent['type'][])
     .$if(limit !== null, (query) => query.limit(limit ?? 0))
     .execute();
-  return rows.map(({ data }) => JSON.parse(data ?? '{}') as Firing);
+  return rows.map(({ data }) => JSON.parse(data ?? '{}') as ScheduledRun);
 }

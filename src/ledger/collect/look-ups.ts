@@ -1,13 +1,13 @@
 import { acceptedLate, carriedOutTwice } from '../../rules/disposition.ts';
 import { callingAttemptStates } from '../../rules/ledger.ts';
-import type { Found } from '../../rules/correlation/call-report.ts';
+import type { LostRequestOutcome } from '../../rules/correlation/call-report.ts';
 import { moveBatch } from '../rows/release.ts';
 import { findEvidenceFor } from '../dial/evidence.ts';
 import { applyRefusal } from '../dial/refusal.ts';
 import { confirmBatch, countAsUnknown, releaseAsAbsent } from '../dial/verdicts.ts';
 import { readDoubts } from '../doubt/doubts.ts';
 import { readAgent } from '../doubt/correlation-rows.ts';
-import { keyAskedMs } from '../doubt/dial-guard.ts';
+import { keyLookUpMs } from '../doubt/dial-guard.ts';
 import { refusalDoubtMs, wantSweep } from '../doubt/open-batches.ts';
 import { readAccount } from '../limits/account-pace.ts';
 import { lockBatch } from '../locks.ts';
@@ -23,7 +23,7 @@ import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import { readInParts } from '../parts.ts';
 
 /** Gap between the two whole-list look-ups that must miss a request. */
-const secondLookMs = 60_000;
+const secondLookUpMs = 60_000;
 
 /** Its answer is unknown or unreliable. */
 export interface LostRequest {
@@ -84,7 +84,7 @@ export async function findGivenBack(db: Queries, agentId: string, now: number): 
       .where('posts.status', 'is not', null)
       .where('posts.verdict', 'in', ['not_sent', 'refused'])
       .where('posts.absent_at', 'is', null)
-      .where('posts.verdict_at', '>', now - keyAskedMs)
+      .where('posts.verdict_at', '>', now - keyLookUpMs)
       .where((eb) =>
         eb.exists(
           eb
@@ -121,12 +121,12 @@ function toLost(rows: readonly RequestRow[]): LostRequest[] {
 
 /** How long a list may lag. `provenLagMs`: as in `LookUp`. */
 export function listPatienceMs(provenLagMs: number | null): number {
-  return provenLagMs === null ? secondLookMs : 3 * provenLagMs;
+  return provenLagMs === null ? secondLookUpMs : 3 * provenLagMs;
 }
 
 export interface LookUp {
   mark: string;
-  found: Found;
+  found: LostRequestOutcome;
   begunAt: number;
   now: number;
   /** Lag of the list measured by `doctor --prove-lookup`; null: not measured. */
@@ -137,9 +137,9 @@ export interface LookUp {
  * Found confirms the batch, certainly absent requeues, found twice pauses the campaign. Missed twice after the arrival window: requeues if
  * proven, else an operator decides.
  */
-export async function takeLookUp(tx: Tx, batchId: string, look: LookUp): Promise<void> {
+export async function applyLookUp(tx: Tx, batchId: string, lookUp: LookUp): Promise<void> {
   const batch = await lockBatch(tx, batchId);
-  const { found, now } = look;
+  const { found, now } = lookUp;
   if (found.kind === 'accepted') {
     const { serviceBatchId } = found;
     await confirmBatch(tx, batch, { acceptedBy: 'look_up', serviceBatchId, now });
@@ -147,8 +147,8 @@ export async function takeLookUp(tx: Tx, batchId: string, look: LookUp): Promise
   } else if (found.kind === 'several') await stopTwice(tx, batch, now);
   else if (found.kind === 'absent') {
     const isDenied = batch.state !== 'confirmed';
-    if (found.certain && isDenied) await noteAbsent(tx, batchId, look);
-    await takeAbsence(tx, batch, { ...look, certain: found.certain });
+    if (found.certain && isDenied) await noteAbsent(tx, batchId, lookUp);
+    await takeAbsence(tx, batch, { ...lookUp, certain: found.certain });
   }
 }
 
@@ -182,7 +182,7 @@ async function takeAbsence(tx: Tx, batch: BatchRow, { begunAt, now, provenLagMs,
     if (!isOver) return;
     const { not_found_at: since, batch_id: batchId } = batch;
     if (since === null || since <= overAt) return updateBatch(tx, batchId, { not_found_at: begunAt });
-    if (begunAt < since + Math.max(secondLookMs, listPatienceMs(provenLagMs))) return;
+    if (begunAt < since + Math.max(secondLookUpMs, listPatienceMs(provenLagMs))) return;
     // Sweeps back to the request: its records may be listed below known ones.
     const backTo = (batch.first_posted_at ?? 0) - rules.timing.clockToleranceMs;
     const agent = await readAgent(tx, rules.agentId);

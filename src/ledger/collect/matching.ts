@@ -17,7 +17,7 @@ import { updateAttempt, updateBatch, updateConversation } from '../updates.ts';
 import type { AttemptRow, ConversationRow } from '../schema.ts';
 
 /** Records may start this long before the oldest unmatched POST; correlation itself is exact. */
-const lookBeforeMs = 10 * 60_000;
+const lookBackMs = 10 * 60_000;
 
 /** Cap on the learnt delay. */
 const longestDelayMs = 24 * 3_600_000;
@@ -209,7 +209,7 @@ export async function matchRecords(tx: Tx, agentId: string, { clock, since, timi
   if (candidates.every((row) => row.conversation_id !== null)) return 0;
   const lookAheadMs = lookAheadOf(await readAgent(tx, agentId), timing);
   const attempts = await toCorrelation(tx, candidates, { lookAheadMs, offsetMs: clock.offsetMs, timing });
-  const oldest = Math.min(...attempts.map((attempt) => attempt.postedAt)) - lookBeforeMs - timing.clockToleranceMs;
+  const oldest = Math.min(...attempts.map((attempt) => attempt.postedAt)) - lookBackMs - timing.clockToleranceMs;
   const rows = await tx
     .selectFrom('conversations')
     .selectAll()
@@ -225,9 +225,9 @@ export async function matchRecords(tx: Tx, agentId: string, { clock, since, timi
     return isHearsay ? [] : [{ ...facts, agentId: facts.agentId ?? row.agent_id }];
   });
   const matches = correlate(attempts, records, { offsetMs: 0, uncertaintyMs: clock.uncertaintyMs });
-  const told = new Set(records.flatMap(({ conversationId, reported }) => (reported === 'alone' ? [conversationId] : [])));
+  const reportedOnlyIds = new Set(records.flatMap(({ conversationId, reported }) => (reported === 'alone' ? [conversationId] : [])));
   for (const match of matches)
-    await storeMatch(tx, { ...match, ...(told.has(match.conversationId) ? { evidence: 'report' as const } : {}), now });
+    await storeMatch(tx, { ...match, ...(reportedOnlyIds.has(match.conversationId) ? { evidence: 'report' as const } : {}), now });
   return matches.length;
 }
 

@@ -14,7 +14,7 @@ import { updateAgent, updateAttempt, updateBatch, updateRecipient } from '../upd
 import { appendEvents } from '../events.ts';
 import { requireCampaign } from '../rows/campaigns.ts';
 import { noteGoal } from '../limits/gates.ts';
-import { promiseFromTalk, type Asked } from '../rows/promises.ts';
+import { callbackFromTalk, type TalkRequest } from '../rows/promises.ts';
 import { requireRecipient } from '../rows/recipients.ts';
 import type { AttemptRow, ConversationRow } from '../schema.ts';
 
@@ -93,9 +93,9 @@ export async function settleFromRecord(
   const [attempt] = (await selectSettled(tx, { attemptId: row.attempt_id })).rows;
   if (attempt === undefined) throw new Error('the attempt that owns a record is not in the database');
   const facts = JSON.parse(row.facts) as ConversationFacts;
-  const judged = { finished: row.finished === 1, final: row.final === 1 };
+  const knownState = { finished: row.finished === 1, final: row.final === 1 };
   const rules = readRules(attempt.rules);
-  const { disposition: result, talkResult } = readRecord(facts, rules, judged);
+  const { disposition: result, talkResult } = readRecord(facts, rules, knownState);
   const at = { campaignId: attempt.campaign_id, now };
   // The talk decides what follows, and only a final record shows it.
   const isAwaited = result?.disposition === 'answered' && mayAskForCalls(rules.results) && (row.final === 0 || becameFinal);
@@ -128,25 +128,25 @@ async function noteTalkResult(
   const [attempt] = (await selectTalk(tx, { attemptId })).rows;
   if (attempt === undefined) return;
   const { recipient_id: recipientId, campaign_id: campaignId, batch_id: batchId } = attempt;
-  const asked = await whatFollows(tx, { attempt, next, facts, now });
-  await updateAttempt(tx, attemptId, { result, asks: asked?.asks, asks_at: asked?.at });
+  const followUp = await whatFollows(tx, { attempt, next, facts, now });
+  await updateAttempt(tx, attemptId, { result, asks: followUp?.asks, asks_at: followUp?.at });
   await noteResultOfLastTalk(tx, recipientId, now);
   await changeAggregates(tx, campaignId, [{ kind: 'result', value: result, delta: 1 }]);
-  const data = { result, ...(asked?.asks === undefined ? {} : { asks: asked.asks }) };
+  const data = { result, ...(followUp?.asks === undefined ? {} : { asks: followUp.asks }) };
   await appendEvents(tx, [{ at: now, campaignId, type: 'attempt.result', recipientId, attemptId, batchId, data }]);
-  await asked?.write?.();
+  await followUp?.write?.();
 }
 
 async function whatFollows(
   tx: Tx,
   { attempt, next, facts, now }: { attempt: AttemptRow; next: AfterTalk | null; facts: ConversationFacts; now: number },
-): Promise<Asked | null> {
+): Promise<TalkRequest | null> {
   if (next === null) return null;
   if (next.kind === 'retry') return { asks: next.kind, at: now + next.afterMs };
   const row = await requireRecipient(tx, attempt.recipient_id);
   // A newer call, an operator or a callback has already decided.
   if (row.last_attempt_id !== attempt.attempt_id || row.taken_out_at !== null || row.promise_id !== null) return null;
-  return promiseFromTalk(tx, await requireCampaign(tx, attempt.campaign_id), { attempt, row, facts, now });
+  return callbackFromTalk(tx, await requireCampaign(tx, attempt.campaign_id), { attempt, row, facts, now });
 }
 
 const selectTalk = prepared((tx: Tx, { attemptId }: { attemptId: string }) =>

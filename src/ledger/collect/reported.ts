@@ -18,7 +18,7 @@ import { proveCampaign } from './matching.ts';
 import type { AttemptRow, BatchRow } from '../schema.ts';
 
 /** A call without a conversation counts only if a report this much later still names none. */
-const secondLookMs = 60_000;
+const secondReportMs = 60_000;
 
 /** Analysis usually takes seconds: one read then finds everything. The line is free meanwhile. */
 const analysisPauseMs = 10_000;
@@ -131,7 +131,7 @@ async function takeOne(tx: Tx, batch: BatchRow, entry: Entry): Promise<void> {
   if (rangAt !== attempt.rang_at) await updateAttempt(tx, attemptId, { rang_at: rangAt });
   if (!over || overAt === null) await updateAttempt(tx, attemptId, { over_at: over ? now : null });
   if (report.conversationId !== null) return expectRecord(tx, batch, { ...entry, conversationId: report.conversationId, isOver: over });
-  if (!over || overAt === null || now < overAt + secondLookMs || (await findRecordOf(tx, batch, [attempt])) !== null) return;
+  if (!over || overAt === null || now < overAt + secondReportMs || (await findRecordOf(tx, batch, [attempt])) !== null) return;
   const at = { campaignId: batch.campaign_id, now };
   if (report.state === 'withdrawn' && batch.withdraw_asked_at !== null && rangAt === null) {
     const release = { attemptId, recipientId: attempt.recipient_id, reason: 'withdrawn', by: 'report' } as const;
@@ -156,7 +156,7 @@ async function expectRecord(
   { attempt, report, conversationId, isOver, now }: Entry & { conversationId: string; isOver: boolean },
 ): Promise<void> {
   await proveCampaign(tx, { campaignId: batch.campaign_id });
-  const told: ConversationFacts = {
+  const reportedFacts: ConversationFacts = {
     ...nothingKnown,
     conversationId,
     agentId: attempt.agent_id,
@@ -175,7 +175,7 @@ async function expectRecord(
         reads: 0,
         first_seen_at: now,
         started_at: null,
-        facts: JSON.stringify(told),
+        facts: JSON.stringify(reportedFacts),
         finished: 0,
         finished_at: isOver ? now : null,
         final: 0,
@@ -194,7 +194,7 @@ async function expectRecord(
   // Read before its report, it did not name its call.
   if (row.final === 1 && known.reported === undefined && !known.references.includes(report.ref ?? ''))
     await noteNaming(tx, row.agent_id, false);
-  const facts = JSON.stringify(mergeFacts(known, told));
+  const facts = JSON.stringify(mergeFacts(known, reportedFacts));
   const isNew = facts !== row.facts;
   // A record read before its report lacks only its owner.
   const isDue = isOver && row.reads === 0;

@@ -9,7 +9,7 @@ export interface KeyedRequest {
   parts: Readonly<Record<string, string>>;
 }
 
-export interface KeptAnswer {
+export interface StoredAnswer {
   status: number;
   body: string;
 }
@@ -17,7 +17,7 @@ export interface KeptAnswer {
 export type Claim =
   /** A new key, or its request died: carry it out, store the answer under `entry`. */
   | { kind: 'new'; entry: string }
-  | { kind: 'done'; answer: KeptAnswer }
+  | { kind: 'done'; answer: StoredAnswer }
   | { kind: 'under_way' }
   /** The key was used for something else; `differs` names the parts. */
   | { kind: 'other'; differs: string[] };
@@ -107,7 +107,7 @@ function holdKeysOf(store: Store): Set<string> {
   return entries;
 }
 
-export async function keepAnswer(tx: Tx, entry: string, answer: KeptAnswer): Promise<void> {
+export async function keepAnswer(tx: Tx, entry: string, answer: StoredAnswer): Promise<void> {
   await tx.updateTable('answers').set(answer).where('entry', '=', entry).execute();
 }
 
@@ -116,7 +116,7 @@ export async function freeKey(tx: Tx, entry: string): Promise<void> {
   await tx.deleteFrom('answers').where('entry', '=', entry).where('status', 'is', null).execute();
 }
 
-function differing(known: KeyedRequest['parts'], asked: KeyedRequest['parts']): string[] {
-  const names = new Set([...Object.keys(known), ...Object.keys(asked)]);
-  return [...names].filter((name) => known[name] !== asked[name]);
+function differing(known: KeyedRequest['parts'], requested: KeyedRequest['parts']): string[] {
+  const names = new Set([...Object.keys(known), ...Object.keys(requested)]);
+  return [...names].filter((name) => known[name] !== requested[name]);
 }

@@ -120,8 +120,8 @@ export async function revokeToken(store: Store, tokenId: string, nowReal: number
   });
 }
 
-export function mayAct(held: TokenRole, wanted: TokenRole): boolean {
-  return tokenRoles.indexOf(held) >= tokenRoles.indexOf(wanted);
+export function mayAct(held: TokenRole, required: TokenRole): boolean {
+  return tokenRoles.indexOf(held) >= tokenRoles.indexOf(required);
 }
 
 /** Covers a working day. */

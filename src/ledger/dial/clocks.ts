@@ -26,7 +26,7 @@ export function pauseForClocks(
   return clockDoubt == null ? until : Math.max(until ?? 0, now + Math.ceil(clockPauseMs[clockDoubt] * speed));
 }
 
-export interface KeptReading {
+export interface StoredClockReading {
   serviceMs: number;
   /** Real milliseconds since the reading, by the database's clock. */
   agoMs: number;
@@ -38,7 +38,7 @@ async function accountsAt(db: Queries, address: string): Promise<string[]> {
   return rows.map((row) => row.account_id).filter((accountId) => isSameService(accountId, address));
 }
 
-export async function findKeptReading(store: Store, address: string): Promise<KeptReading | null> {
+export async function findKeptReading(store: Store, address: string): Promise<StoredClockReading | null> {
   const rows = await store.db.selectFrom('accounts').selectAll().where('read_database', 'is not', null).execute();
   const [latest] = rows
     .filter((row) => isSameService(row.account_id, address))
@@ -51,7 +51,7 @@ export async function findKeptReading(store: Store, address: string): Promise<Ke
 export async function keepReading(
   store: Store,
   address: string,
-  { serviceMs, agoMs, apartMs }: KeptReading & { apartMs: number | null },
+  { serviceMs, agoMs, apartMs }: StoredClockReading & { apartMs: number | null },
 ): Promise<void> {
   const readAt = Math.round((await store.now(store.db)) - agoMs);
   const apart = apartMs === null ? {} : { clocks_apart_ms: apartMs };

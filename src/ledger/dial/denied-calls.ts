@@ -21,32 +21,32 @@ export async function findDeniedBatch(db: Queries, batchId: string): Promise<{ c
 }
 
 /** When records are checked, and as of when the list is known (see `PostingInput`). */
-interface Look {
+interface DenialCheck {
   now: number;
   listReadAt?: number | null | undefined;
 }
 
-export type Seen = 'placed' | 'undecided' | 'nothing';
+export type PlacementFinding = 'placed' | 'undecided' | 'nothing';
 
 /**
  * If a record shows, or may hide, a call of a denied batch, the batch becomes `unknown`. Call this before resending or giving back a posted
  * batch.
  */
-export async function countAsPlacedIfSeen(tx: Tx, batch: BatchRow, look: Look): Promise<Seen> {
-  const { now } = look;
+export async function countAsPlacedIfSeen(tx: Tx, batch: BatchRow, check: DenialCheck): Promise<PlacementFinding> {
+  const { now } = check;
   if (batch.posts === 0 || batch.state !== 'not_sent') return 'nothing';
   const attempts = await attemptsOf(tx, batch.batch_id, ['planned']);
-  const seen = (await findEvidenceFor(tx, batch, attempts)) !== null ? 'placed' : await judgeDoubts(tx, batch, { attempts, ...look });
+  const seen = (await findEvidenceFor(tx, batch, attempts)) !== null ? 'placed' : await evaluateDoubts(tx, batch, { attempts, ...check });
   if (seen !== 'placed') return seen;
   return (await countAsUnknown(tx, batch, { from: ['not_sent'], now })) ? 'placed' : 'nothing';
 }
 
 /** A request that never reached the service has no record. */
-async function judgeDoubts(
+async function evaluateDoubts(
   tx: Tx,
   batch: BatchRow,
-  { attempts, now, listReadAt = now }: Look & { attempts: readonly AttemptRow[] },
-): Promise<Seen> {
+  { attempts, now, listReadAt = now }: DenialCheck & { attempts: readonly AttemptRow[] },
+): Promise<PlacementFinding> {
   const [first] = attempts;
   if (first === undefined || (await findDeniedBatch(tx, batch.batch_id)) === undefined) return 'nothing';
   const { timing } = await readRulesOf(tx, batch.campaign_id);

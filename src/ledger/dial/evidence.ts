@@ -6,7 +6,7 @@ import type { Tx } from '../tx.ts';
 import type { AttemptRow, BatchRow } from '../schema.ts';
 
 /** Lines that no other call of the agent can have begun with: only they identify a call. */
-async function findTellingLines(tx: Tx, batchId: string, attempts: readonly AttemptRow[]): Promise<Set<string>> {
+async function findUniqueLines(tx: Tx, batchId: string, attempts: readonly AttemptRow[]): Promise<Set<string>> {
   const agentId = attempts[0]?.agent_id;
   const lines = attempts.flatMap(({ opening_line: line }) => (line === null ? [] : [line]));
   if (agentId === undefined || lines.length === 0) return new Set();
@@ -38,7 +38,7 @@ export async function findEvidenceFor(tx: Tx, batch: BatchRow, attempts: readonl
   const agentId = attempts[0]?.agent_id;
   if (agentId === undefined || batch.first_posted_at === null) return null;
   if (await hasRecord(tx, batch.batch_id)) return 'named';
-  return findRecordOf(tx, batch, attempts, await findTellingLines(tx, batch.batch_id, attempts));
+  return findRecordOf(tx, batch, attempts, await findUniqueLines(tx, batch.batch_id, attempts));
 }
 
 /**

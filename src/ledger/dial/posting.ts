@@ -1,7 +1,7 @@
 import { batchStateEvent, releaseBatch } from '../rows/release.ts';
 import { compareAndSetBatch } from '../batch-state.ts';
 import { randomUUID } from 'node:crypto';
-import { lacksOfHouse } from '../../rules/house-rules.ts';
+import { missingRequirements } from '../../rules/house-rules.ts';
 import { unansweredAttemptStates, unsentStates, type BatchState } from '../../rules/ledger.ts';
 import { readCallerCheck, readCallersOut } from '../limits/callers.ts';
 import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
@@ -74,7 +74,7 @@ export const longestSubmitMs = 15 * 60_000;
 
 const pauseAfterReleaseMs = 60_000;
 /** Delay before rechecking a record that may show a denied call. */
-const lookAgainMs = 30_000;
+const recheckMs = 30_000;
 
 /** Rolls back: another caller entered the batch first. */
 class AlreadyEntered extends Error {}
@@ -100,14 +100,14 @@ async function enter(tx: Tx, store: Store, input: PostingInput, entry: string): 
   const seen = await countAsPlacedIfSeen(tx, batch, { now, listReadAt: input.listReadAt });
   if (seen === 'placed') return verdictNow(tx, batch);
   if (campaign.state !== 'running') return releaseWholeBatch(tx, batch, { reason: `campaign_${campaign.state}`, now });
-  if (lacksOfHouse(campaign.rules).length > 0) return releaseWholeBatch(tx, batch, { reason: 'house_rules', now });
+  if (missingRequirements(campaign.rules).length > 0) return releaseWholeBatch(tx, batch, { reason: 'house_rules', now });
   const databaseNow = await store.now(tx);
   const inMs = await untilTurn(tx, campaign.accountId, { gapMs: input.gapMs ?? 0, databaseNow });
   if (inMs > 0 && unsentStates.includes(batch.state)) return { kind: 'early', inMs };
   const firstSubmitAt = batch.first_submit_at ?? now;
   if (batch.first_submit_at === null) await updateBatch(tx, batchId, { first_submit_at: now });
   const blocked = await blockedUntil(tx, campaign, now);
-  const waits = Math.max(blocked ?? 0, seen === 'undecided' ? now + lookAgainMs : 0, await latestDue(tx, batchId));
+  const waits = Math.max(blocked ?? 0, seen === 'undecided' ? now + recheckMs : 0, await latestDue(tx, batchId));
   const until = pauseForClocks(input, waits > now ? waits : null);
   if ((until ?? now) - firstSubmitAt > longestSubmitMs) {
     // The planner takes the same recipients again at once: this avoids retries within the same second.

@@ -1,6 +1,6 @@
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { unsentStates } from '../../rules/ledger.ts';
-import { judgeScreening, needsScreening, writeScreening, type ScreeningVerdict } from '../../rules/attempts/screening.ts';
+import { evaluateScreening, needsScreening, writeScreening, type ScreeningVerdict } from '../../rules/attempts/screening.ts';
 import { changeCampaignState, requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { countAsPlacedIfSeen } from './denied-calls.ts';
 import { appendEvents } from '../events.ts';
@@ -114,7 +114,7 @@ export async function noteSilentHook(
 /** Why the hook keeps an attempt from being dialled, and what follows; null: it does not. */
 export function screeningRelease(rules: CampaignRules, attempt: AttemptRow, now: number): Pick<Release, 'reason' | 'next'> | null {
   if (rules.preDial === null) return null;
-  const stand = judgeScreening(screenedOf(attempt), now);
+  const stand = evaluateScreening(screenedOf(attempt), now);
   switch (stand.kind) {
     case 'dial':
       return null;

@@ -1,16 +1,16 @@
 import { unansweredAttemptStates } from '../../rules/ledger.ts';
 import { goalReached } from '../../rules/lifecycle.ts';
-import { judgeByBothClocks } from '../../rules/attempts/eligibility.ts';
-import { leastLookMs } from '../../rules/caller-choice.ts';
+import { evaluateByBothClocks } from '../../rules/attempts/eligibility.ts';
+import { minRecheckMs } from '../../rules/caller-choice.ts';
 import type { RowTerms } from '../../rules/row-terms.ts';
-import { readStandings } from '../plan/candidates.ts';
+import { readDialFacts } from '../plan/candidates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { leaveInDoubt, type DoubtAbout } from '../doubt/dial-guard.ts';
 import { attemptsOf } from '../reads.ts';
 import type { At, Tx } from '../tx.ts';
 import { termsOf } from '../rows/row-terms.ts';
 import { findTalks, reachedEarlier, releaseAttempts, type Release } from '../rows/release.ts';
-import { readCallerRooms } from '../limits/caller-room.ts';
+import { readCallerCapacities } from '../limits/caller-room.ts';
 import { screeningRelease } from './screening.ts';
 import type { AttemptRow, RecipientRow } from '../schema.ts';
 
@@ -34,11 +34,11 @@ export async function sortAttempts(
   const recipients = await tx.selectFrom('recipients').selectAll().where('recipient_id', 'in', ids).execute();
   const byId = new Map(recipients.map((row) => [row.recipient_id, row]));
   const reachedAs = await findTalks(tx, ids);
-  const standingOf = await readStandings(tx, campaign, { recipients, planned: 1, now });
-  const rooms = await readCallerRooms(tx, { numbers: [caller], limits: rules.callers.limits, now });
-  const { room = Infinity, freeAt = now } = rooms.get(caller) ?? {};
+  const dialFactsOf = await readDialFacts(tx, campaign, { recipients, planned: 1, now });
+  const capacities = await readCallerCapacities(tx, { numbers: [caller], limits: rules.callers.limits, now });
+  const { room: capacity = Infinity, freeAt = now } = capacities.get(caller) ?? {};
   // The planner sets the wait: a longer one would cost their share of a shared caller number.
-  const fullAt = Math.min(freeAt, now + leastLookMs);
+  const fullAt = Math.min(freeAt, now + minRecheckMs);
   const sorted: Sorted = { dial: [], releases: [], doubtful: new Map() };
   for (const attempt of attempts) {
     const { attempt_id: attemptId, recipient_id: recipientId } = attempt;
@@ -59,15 +59,15 @@ export async function sortAttempts(
       continue;
     }
     // The unique index of open attempts makes this the number's only one.
-    const { question, dialBlock } = standingOf(recipient, false);
-    const verdict = judgeByBothClocks(input.serviceNow ?? now, question);
+    const { question, dialBlock } = dialFactsOf(recipient, false);
+    const verdict = evaluateByBothClocks(input.serviceNow ?? now, question);
     const screening = screeningRelease(rules, attempt, now);
     if (verdict.verdict === 'dial' && dialBlock !== undefined) {
       const dueAt = dialBlock.kind === 'wait' ? dialBlock.until : now;
       release('evidence', { kind: 'requeue', dueAt });
       if (dialBlock.kind === 'doubt') sorted.doubtful.set(recipientId, dialBlock);
     } else if (verdict.verdict === 'dial' && screening !== null) release(screening.reason, screening.next);
-    else if (verdict.verdict === 'dial' && sorted.dial.length >= room) release('caller_limit', { kind: 'requeue', dueAt: fullAt });
+    else if (verdict.verdict === 'dial' && sorted.dial.length >= capacity) release('caller_limit', { kind: 'requeue', dueAt: fullAt });
     else if (verdict.verdict === 'dial') sorted.dial.push({ attempt, cells: recipient.cells, terms: termsOf(recipient) });
     else if (verdict.verdict === 'final') release(verdict.reason, { kind: 'finish', outcome: verdict.outcome, reason: verdict.reason });
     else release(verdict.reason, { kind: 'requeue', dueAt: verdict.until });
@@ -76,9 +76,9 @@ export async function sortAttempts(
 }
 
 /** As `inSample`: until the pilot is decided only its sample is called, and twice only for a callback. */
-function isInPilot({ pilot }: Campaign, { sample, called, promise_id: promise }: RecipientRow): boolean {
+function isInPilot({ pilot }: Campaign, { sample, called, promise_id: callbackId }: RecipientRow): boolean {
   if (pilot === null || pilot.state === 'passed') return true;
-  return pilot.state === 'calling' && (called === 1 ? promise !== null : sample === pilot.sample);
+  return pilot.state === 'calling' && (called === 1 ? callbackId !== null : sample === pilot.sample);
 }
 
 export async function giveBack(tx: Tx, at: At & { batchId: string }, { releases, doubtful }: Sorted): Promise<void> {

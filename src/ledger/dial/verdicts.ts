@@ -74,14 +74,14 @@ export async function confirmBatch(tx: Tx, batch: BatchRow, by: Acceptance & { n
   const { now } = by;
   const isReply = by.acceptedBy === 'reply';
   const kept = keptOf(by);
-  const told = { by: by.acceptedBy, ...kept } as Pick<EventData['batch.state'] & { state: 'confirmed' }, 'by'>;
+  const eventData = { by: by.acceptedBy, ...kept } as Pick<EventData['batch.state'] & { state: 'confirmed' }, 'by'>;
   // A record, or the request stored at the service, outranks its denial.
   const denied: BatchState[] = ['refused', 'not_sent'];
   if (!isReply && denied.includes(batch.state)) await countAsUnknown(tx, batch, { from: denied, now });
   const doubtful: BatchState[] = ['unknown', 'held', 'redial', 'given_up'];
   const from = isReply ? [...doubtful, 'posting' as const] : doubtful;
   const changes = { ...kept, accepted_by: by.acceptedBy, progress_at: now, verdict_at: now };
-  if (!(await moveBatch(tx, batch, { from, event: { state: 'confirmed', ...told } as EventData['batch.state'], now, changes }))) {
+  if (!(await moveBatch(tx, batch, { from, event: { state: 'confirmed', ...eventData } as EventData['batch.state'], now, changes }))) {
     // Evidence was faster: keep what only the reply contains.
     if (by.acceptedBy !== 'evidence' && batch.state === 'confirmed' && batch.service_batch_id === null)
       await updateBatch(tx, batch.batch_id, { ...kept, accepted_by: by.acceptedBy });

@@ -16,7 +16,7 @@ export async function learnFromRecord(
   { facts, own, shown, offsetMs }: { facts: ConversationFacts; own: ConversationFacts; shown: RecordEvidence; offsetMs: number },
 ): Promise<void> {
   if (facts.direction === 'inbound') return;
-  const tells = facts.calleeNumber !== null || facts.references.some(isOurs);
+  const identifiesCall = facts.calleeNumber !== null || facts.references.some(isOurs);
   const isNamed = own.references.some(isOurs);
   // Without a report the call may not be ours.
   if (isNamed || facts.reported !== undefined) await noteNaming(tx, row.agent_id, isNamed);
@@ -24,7 +24,7 @@ export async function learnFromRecord(
   const emptyMs = wordless ? lastedMs : 0;
   const endedAt = facts.endedAt ?? (facts.startedAt === null ? null : facts.startedAt + lastedMs);
   const words = { spoken: spoken ? 1 : 0, bare: wordless && emptyMs === 0 ? 1 : 0, emptyMs };
-  await noteHabits(tx, { ...words, lagMs: lagOf(row, endedAt, offsetMs), tells: tells ? 1 : 0, agentId: row.agent_id });
+  await learnQuirks(tx, { ...words, lagMs: lagOf(row, endedAt, offsetMs), tells: identifiesCall ? 1 : 0, agentId: row.agent_id });
 }
 
 export function isOurs(reference: string): boolean {
@@ -37,7 +37,7 @@ export async function noteNaming(tx: Tx, agentId: string, isNamed: boolean): Pro
 }
 
 /** What a record showed; 1: yes, 0: no. */
-interface Shown {
+interface RecordTraits {
   agentId: string;
   tells: number;
   spoken: number;
@@ -46,7 +46,7 @@ interface Shown {
   lagMs: number;
 }
 
-const noteHabits = prepared((tx: Tx, shown: Shown) =>
+const learnQuirks = prepared((tx: Tx, shown: RecordTraits) =>
   tx
     .updateTable('agents')
     .set((eb) => ({

@@ -36,7 +36,7 @@ export async function readAgentRecords(db: Queries, agentId: string): Promise<Ag
  * Service milliseconds between sweeps of an agent's list. Campaigns share sweeps, twice as often as one alone: none waits longer for the
  * others.
  */
-export async function pauseBetweenLooks(
+export async function pauseBetweenSweeps(
   db: Queries,
   { agentId, timing }: { agentId: string; timing: Pick<CampaignRules['timing'], 'pollMs'> },
 ): Promise<number> {

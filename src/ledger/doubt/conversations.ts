@@ -5,7 +5,7 @@ import { readRecord } from '../../rules/correlation/record.ts';
 import { isOurs, learnFromRecord } from './agent-habits.ts';
 import { prepared } from '../prepared.ts';
 import type { Queries, Tx } from '../tx.ts';
-import { heardState } from './possible-opt-outs.ts';
+import { optOutState } from './possible-opt-outs.ts';
 import { Overtaken } from '../transaction.ts';
 import { updateConversation } from '../updates.ts';
 import type { ConversationRow } from '../schema.ts';
@@ -17,7 +17,7 @@ const analysisGraceMs = 30_000;
 /** Between reads of a finished record without results, or of one without state and end. */
 const resultsPauseMs = 60_000;
 /** Delay of the first read when the list shows no state. */
-const firstLookMs = 20_000;
+const firstReadMs = 20_000;
 
 /** An unreadable record must not fail every sweep. */
 const unreadablePauseMs = 60_000;
@@ -28,7 +28,7 @@ export function nextReadAt(facts: ConversationFacts, row: { reads: number; first
   if (facts.status === 'processing') return now + (row.reads === 0 ? analysisGraceMs : resultsPauseMs);
   if (facts.status !== null) return now + listedStatePauseMs;
   if (readRecord(facts).over) return row.reads === 0 ? now : now + resultsPauseMs;
-  if (row.reads === 0) return row.first_seen_at + firstLookMs;
+  if (row.reads === 0) return row.first_seen_at + firstReadMs;
   const ageMs = now - row.first_seen_at;
   return now + Math.min(Math.max(15_000, Math.round(ageMs / 4)), resultsPauseMs);
 }
@@ -188,7 +188,7 @@ export async function storeRead(
       next_read_at: nextReadAt(read, { reads: row.reads + 1, first_seen_at: row.first_seen_at }, now),
       talk: shown.talk,
       caller: read.callerNumber ?? row.caller,
-      heard: row.heard === heardState.nothing && shown.final && shown.optOut ? heardState.toFollow : row.heard,
+      heard: row.heard === optOutState.nothing && shown.final && shown.optOut ? optOutState.toFollow : row.heard,
       conversationId,
       readsBefore: row.reads,
     })
@@ -201,8 +201,8 @@ export async function storeRead(
 
 function readOver(row: ConversationRow, facts: ConversationFacts): { read: ConversationFacts; unchanged: boolean } {
   const known = JSON.parse(row.facts) as ConversationFacts;
-  const told = { ...facts, conversationId: row.conversation_id, startedAt: facts.startedAt ?? row.started_at };
-  const read = keepListed({ ...told, audio: withoutSignature(facts.audio) }, known);
+  const datedFacts = { ...facts, conversationId: row.conversation_id, startedAt: facts.startedAt ?? row.started_at };
+  const read = keepListed({ ...datedFacts, audio: withoutSignature(facts.audio) }, known);
   return { read, unchanged: row.unchanged_since !== null && withoutAudio(read) === withoutAudio(known) };
 }
 

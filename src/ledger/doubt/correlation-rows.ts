@@ -98,11 +98,11 @@ export async function readBatches(db: Queries, batchIds: readonly string[]): Pro
 }
 
 /** After this many finished records in a row that identify their calls, records are known to do so. */
-export const recordsThatTell = 20;
+export const recordsUntilTrusted = 20;
 
 /** Whether the service reliably shows our reference in records of calls sent with it. */
 export function keepsReferences(agent: Pick<AgentRow, 'naming_run'> | undefined): boolean {
-  return (agent?.naming_run ?? 0) >= recordsThatTell;
+  return (agent?.naming_run ?? 0) >= recordsUntilTrusted;
 }
 
 export async function readRulesOf(db: Queries, campaignId: string): Promise<CampaignRules> {

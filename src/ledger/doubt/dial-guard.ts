@@ -3,7 +3,7 @@ import { readRules } from '../../rules/campaign-rules.ts';
 import { acceptedLate, carriedOutTwice, notToldApart } from '../../rules/disposition.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { readAgent, type Timing, readPostBounds } from './correlation-rows.ts';
-import { countUntold, isAnyUndecided, readDoubts, strongEvidence, type Doubt } from './doubts.ts';
+import { countUnaccounted, isAnyUndecided, readDoubts, strongEvidence, type Doubt } from './doubts.ts';
 import { knowsKeys, type ServiceApi } from '../../rules/service-api.ts';
 import { callingAttemptStates } from '../../rules/ledger.ts';
 import { readInParts } from '../parts.ts';
@@ -15,7 +15,7 @@ import { noteCandidates, settleAsUnknown } from '../rows/settle.ts';
 import { updateAttempt } from '../updates.ts';
 import type { AttemptRow } from '../schema.ts';
 
-export interface Callee {
+export interface RecipientToDial {
   recipientId: string;
   e164: string;
   attempted: boolean;
@@ -43,10 +43,10 @@ interface EarlierAttempt extends AttemptRow {
   untold_open: number;
 }
 
-const lookAgainMs = 60_000;
+const recheckMs = 60_000;
 
 /** How long a denied request is looked up by its key while a recipient waits. */
-export const keyAskedMs = 2 * 3_600_000;
+export const keyLookUpMs = 2 * 3_600_000;
 
 /**
  * No recipient is dialled while an unowned record may hide a talk with them, nor before the list could show one. Calls for other rows count
@@ -55,19 +55,19 @@ export const keyAskedMs = 2 * 3_600_000;
 export async function readDialBlocks(
   tx: Tx,
   campaign: Campaign,
-  { callees, now }: { callees: readonly Callee[]; now: number },
+  { callees: recipients, now }: { callees: readonly RecipientToDial[]; now: number },
 ): Promise<Map<string, DialBlock>> {
   const found = new Map<string, DialBlock>();
   const listens = await listensForOptOuts(tx, campaign.rules.agentId);
-  const asked = callees.filter(({ attempted }) => attempted || listens);
-  if (asked.length === 0) return found;
-  const earlier = await findEarlier(tx, asked, listens);
-  const pending = listens ? await findUnheard(tx, asked) : new Set<string>();
-  const dialBlocks = await judgeEarlier(tx, campaign, { earlier, listens, now });
+  const relevant = recipients.filter(({ attempted }) => attempted || listens);
+  if (relevant.length === 0) return found;
+  const earlier = await findEarlier(tx, relevant, listens);
+  const pending = listens ? await findUnanalysedNumbers(tx, relevant) : new Set<string>();
+  const dialBlocks = await evaluateEarlierCalls(tx, campaign, { earlier, listens, now });
   // Otherwise the analysis never arrives.
-  if (asked.some(({ e164 }) => pending.has(e164))) await wantSweep(tx, campaign.campaignId, now);
-  for (const { recipientId, e164 } of asked) {
-    if (pending.has(e164)) found.set(recipientId, { kind: 'wait', until: now + lookAgainMs });
+  if (relevant.some(({ e164 }) => pending.has(e164))) await wantSweep(tx, campaign.campaignId, now);
+  for (const { recipientId, e164 } of relevant) {
+    if (pending.has(e164)) found.set(recipientId, { kind: 'wait', until: now + recheckMs });
     for (const row of earlier) {
       if (row.recipient_id !== recipientId && row.e164 !== e164) continue;
       const dialBlock = dialBlocks.get(row.attempt_id);
@@ -81,8 +81,8 @@ export async function readDialBlocks(
 }
 
 /** Earlier calls that may still produce evidence about the recipients. */
-export async function findOpenQuestions(db: Queries, agentId: string, callees: readonly Callee[]): Promise<EarlierAttempt[]> {
-  const earlier = await findEarlier(db, callees, await listensForOptOuts(db, agentId));
+export async function findOpenQuestions(db: Queries, agentId: string, recipients: readonly RecipientToDial[]): Promise<EarlierAttempt[]> {
+  const earlier = await findEarlier(db, recipients, await listensForOptOuts(db, agentId));
   return earlier.filter(isOpenQuestion);
 }
 
@@ -91,9 +91,9 @@ async function listensForOptOuts(db: Queries, agentId: string): Promise<boolean>
   return campaigns.some(({ rules }) => readRules(rules).optOut.length > 0);
 }
 
-async function findEarlier(db: Queries, callees: readonly Callee[], listens: boolean): Promise<EarlierAttempt[]> {
-  const attempted = callees.filter((callee) => callee.attempted).map(({ recipientId }) => recipientId);
-  const numbers = listens ? callees.map(({ e164 }) => e164) : [];
+async function findEarlier(db: Queries, recipients: readonly RecipientToDial[], listens: boolean): Promise<EarlierAttempt[]> {
+  const attempted = recipients.filter((recipient) => recipient.attempted).map(({ recipientId }) => recipientId);
+  const numbers = listens ? recipients.map(({ e164 }) => e164) : [];
   const read = (column: 'recipient_id' | 'e164', values: readonly string[]) =>
     readInParts(values, (part) =>
       db
@@ -111,7 +111,7 @@ async function findEarlier(db: Queries, callees: readonly Callee[], listens: boo
           sql<number>`(select count(*) from attempts others
             where others.batch_id = attempts.batch_id and others.conversation_id is not null)`.as('carried_out'),
         )
-        .select([countUntold().as('untold'), countUntold(callingAttemptStates).as('untold_open')])
+        .select([countUnaccounted().as('untold'), countUnaccounted(callingAttemptStates).as('untold_open')])
         .where(column, 'in', part)
         .where('posted_at', 'is not', null)
         .where('state', 'in', ['settled', 'released'])
@@ -124,8 +124,8 @@ async function findEarlier(db: Queries, callees: readonly Callee[], listens: boo
 }
 
 /** Numbers with a conversation whose analysis may still reveal an opt-out. */
-async function findUnheard(db: Queries, callees: readonly Callee[]): Promise<Set<string | null>> {
-  const numbers = callees.map(({ e164 }) => e164);
+async function findUnanalysedNumbers(db: Queries, recipients: readonly RecipientToDial[]): Promise<Set<string | null>> {
+  const numbers = recipients.map(({ e164 }) => e164);
   const own = await readInParts(numbers, (part) =>
     db
       .selectFrom('attempts')
@@ -146,7 +146,7 @@ async function findUnheard(db: Queries, callees: readonly Callee[]): Promise<Set
   return new Set([...own, ...inbound].map(({ number }) => number));
 }
 
-async function judgeEarlier(
+async function evaluateEarlierCalls(
   tx: Tx,
   campaign: Campaign,
   { earlier, listens, now }: { earlier: readonly EarlierAttempt[]; listens: boolean; now: number },
@@ -156,17 +156,17 @@ async function judgeEarlier(
   for (const agentId of new Set(earlier.map((row) => row.agent_id))) {
     // A talk matched by number or words may not be the one with the opt-out.
     const answersCount = listens && (await isAnyUndecided(tx, agentId, now));
-    const isAsked = (row: EarlierAttempt): boolean =>
+    const isRelevant = (row: EarlierAttempt): boolean =>
       isOpenQuestion(row) || isMadeTwice(row) || ((answersCount || row.asks !== null) && isWeaklyAnswered(row));
-    const ofAgent = earlier.filter((row) => row.agent_id === agentId && isAsked(row));
+    const ofAgent = earlier.filter((row) => row.agent_id === agentId && isRelevant(row));
     if (ofAgent.length === 0) continue;
     const doubts = await readDoubts(tx, agentId, { attempts: ofAgent, timing, now });
     const listed = new ListState(tx, agentId);
     for (const row of ofAgent) {
-      const dialBlock = await judgeOne({ row, doubt: doubts.get(row.attempt_id), listed, timing, now });
+      const dialBlock = await evaluateEarlierCall({ row, doubt: doubts.get(row.attempt_id), listed, timing, now });
       if (dialBlock === 'sweep') {
         await wantSweep(tx, campaign.campaignId, (row.posted_at ?? now) - timing.clockToleranceMs);
-        dialBlocks.set(row.attempt_id, { kind: 'wait', until: now + lookAgainMs });
+        dialBlocks.set(row.attempt_id, { kind: 'wait', until: now + recheckMs });
       } else if (dialBlock !== null) dialBlocks.set(row.attempt_id, dialBlock);
     }
   }
@@ -200,7 +200,7 @@ function isGivenBack({ state, evidence }: EarlierAttempt): boolean {
   return state === 'released' && evidence === 'report';
 }
 
-interface Asked {
+interface EarlierCallInput {
   row: EarlierAttempt;
   doubt: Doubt | undefined;
   listed: ListState;
@@ -208,14 +208,14 @@ interface Asked {
   now: number;
 }
 
-async function judgeOne({ row, doubt, listed, timing, now }: Asked): Promise<DialBlock | 'sweep' | null> {
+async function evaluateEarlierCall({ row, doubt, listed, timing, now }: EarlierCallInput): Promise<DialBlock | 'sweep' | null> {
   // While another record may be this call's, the talk that requested a call may be another recipient's.
   const candidates = row.disposition === 'answered' && row.asks === null ? [] : (doubt?.candidates ?? []);
   // The request's key is looked up first (see `findGivenBack`).
-  const isKeyAsked = row.state === 'released' && knowsKeys(row.api) && now < (row.settled_at ?? now) + keyAskedMs;
+  const isKeyLookedUp = row.state === 'released' && knowsKeys(row.api) && now < (row.settled_at ?? now) + keyLookUpMs;
   // A report that does not cover its batch yet may still identify the owner.
   const isReported = row.evidence === 'report';
-  if (candidates.length > 0 && (isKeyAsked || (isReported && row.untold_open > 0))) return 'sweep';
+  if (candidates.length > 0 && (isKeyLookedUp || (isReported && row.untold_open > 0))) return 'sweep';
   if (candidates.length > 0) return { kind: 'doubt', earlier: row, candidates };
   if (doubt?.undecided === true) return 'sweep';
   if (row.disposition === 'answered') return null;
@@ -239,7 +239,7 @@ async function judgeOne({ row, doubt, listed, timing, now }: Asked): Promise<Dia
   const until = settledAt + Math.max(timing.lateLookbackMs, lagMs);
   if (now < settledAt + lagMs) return { kind: 'wait', until: settledAt + lagMs };
   if (await listed.hasCaughtUp(row, timing)) return null;
-  if (now < until) return { kind: 'wait', until: Math.min(until, now + 10 * lookAgainMs) };
+  if (now < until) return { kind: 'wait', until: Math.min(until, now + 10 * recheckMs) };
   return (await listed.sweptAfter(until, row.posted_at ?? 0)) ? null : 'sweep';
 }
 

@@ -21,7 +21,7 @@ export interface PossibleRecord {
 }
 
 /** Calls far apart in time share few records. */
-const callsPerLook = 50;
+const callsPerPass = 50;
 
 /** Unresolved rows not given up yet, in list order; `rows`: null for all. */
 export async function findUnresolved(
@@ -79,12 +79,12 @@ export async function readDoubtfulRows(
 
 /** Calls that keep, or would keep, a row from being dialled. */
 export async function findQuestions(db: Queries, { rules }: Campaign, recipients: readonly RecipientRow[]): Promise<AttemptRow[]> {
-  const callees = recipients.map(({ recipient_id: recipientId, e164 }) => ({
+  const targets = recipients.map(({ recipient_id: recipientId, e164 }) => ({
     recipientId,
     e164: e164 ?? '',
     attempted: true,
   }));
-  return findOpenQuestions(db, rules.agentId, callees);
+  return findOpenQuestions(db, rules.agentId, targets);
 }
 
 async function findPossible(
@@ -95,7 +95,7 @@ async function findPossible(
   const candidates = new Map<string, string[]>();
   for (const ofAgent of groupBy(attempts, (attempt) => attempt.agent_id).values()) {
     const inTime = ofAgent.toSorted((a, b) => (a.posted_at ?? 0) - (b.posted_at ?? 0));
-    for (const part of partsOf(inTime, callsPerLook)) {
+    for (const part of partsOf(inTime, callsPerPass)) {
       const doubts = await readDoubts(db, part[0]?.agent_id ?? '', { attempts: part, timing: rules.timing, now });
       for (const [id, doubt] of doubts) if (doubt.candidates.length > 0) candidates.set(id, doubt.candidates);
     }

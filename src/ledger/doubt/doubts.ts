@@ -58,21 +58,21 @@ export async function readDoubts(
   if (attempts.length === 0) return doubts;
   const agent = await readAgent(db, agentId);
   const reading: Reading = { db, agentId, agent, timing, now, lookAheadMs: lookAheadOf(agent, timing) };
-  const asked = await toCorrelation(db, attempts, reading);
-  const records = await findRecords(reading, asked);
+  const correlationAttempts = await toCorrelation(db, attempts, reading);
+  const records = await findRecords(reading, correlationAttempts);
   if (records.length === 0) return doubts;
   const dismissed = await readDismissals(db, attempts);
   const seqOf = new Map(attempts.map((row) => [row.attempt_id, row.posted_seq ?? 0]));
-  const index = indexAttempts(asked, noClock);
+  const index = indexAttempts(correlationAttempts, noClock);
   const clues = records.map((row) => readClues([factsOf(row)], index, noClock)[0]);
   const talks = clues.filter((clue) => clue !== undefined);
   const spoken = new OurLines(reading, talks);
-  const othersOf = new Map(asked.map((attempt) => [attempt, countOthers(attempt, talks, agent)]));
+  const othersOf = new Map(correlationAttempts.map((attempt) => [attempt, countOthers(attempt, talks, agent)]));
   for (const [at, row] of records.entries()) {
     const clue = clues[at];
     if (clue === undefined) continue;
     const undecided = row.final === 0 && row.gone === 0 && now - row.first_seen_at < longestUndecidedMs;
-    for (const attempt of asked) {
+    for (const attempt of correlationAttempts) {
       if (row.seen_seq < (seqOf.get(attempt.attemptId) ?? 0)) continue;
       if (dismissed.has(`${attempt.attemptId} ${row.conversation_id}`)) continue;
       if (!isPossible(attempt, clue, index)) continue;
@@ -80,7 +80,7 @@ export async function readDoubts(
       const isTold = row.final === 1 && row.reads > 0 && row.gone === 0 && keepsReferences(agent);
       if (isTold && attempt.reported === true && !isNamed(attempt, clue)) continue;
       const others = othersOf.get(attempt) ?? 0;
-      const words = undecided ? null : await judgeWords(reading, { attempt, clue, spoken, others, row });
+      const words = undecided ? null : await compareWords(reading, { attempt, clue, spoken, others, row });
       if (words === 'others') continue;
       const doubt = doubts.get(attempt.attemptId) ?? { candidates: [], undecided: false };
       if (!undecided && words !== 'too_early') doubt.candidates.push(row.conversation_id);
@@ -114,7 +114,7 @@ export const strongEvidence = ['reference', 'batch_and_number', 'person'] as con
  * Counts calls of the attempt's batch, in these states, without record or reported end: while there is one, the report on the others may
  * describe another recipient.
  */
-export function countUntold(states: readonly AttemptState[] = requestedAttemptStates) {
+export function countUnaccounted(states: readonly AttemptState[] = requestedAttemptStates) {
   return sql<number>`(select count(*) from attempts others where others.batch_id = attempts.batch_id
     and others.state in (${sqlStates(states)}) and others.conversation_id is null and others.evidence is null)`;
 }
@@ -131,17 +131,17 @@ export async function findPossibleOwners(db: Queries, row: ConversationRow, timi
     .where('posted_at', '>=', startedAt - lookAheadOf(agent, timing) - marginMs)
     .where('posted_at', '<=', startedAt + marginMs)
     .where((eb) => eb.or([eb('evidence', 'is', null), eb('evidence', 'not in', strongEvidence)]))
-    .where((eb) => eb.or([eb('evidence', 'is', null), eb('evidence', '<>', 'report'), sql<boolean>`${countUntold()} > 0`]))
+    .where((eb) => eb.or([eb('evidence', 'is', null), eb('evidence', '<>', 'report'), sql<boolean>`${countUnaccounted()} > 0`]))
     .execute();
   // An opt-out from one of our numbers counts regardless of who called.
-  const asked = (await toCorrelation(db, attempts, { lookAheadMs: lookAheadOf(agent, timing), timing })).map((attempt) => {
+  const correlationAttempts = (await toCorrelation(db, attempts, { lookAheadMs: lookAheadOf(agent, timing), timing })).map((attempt) => {
     return { ...attempt, namedOnly: false };
   });
-  const index = indexAttempts(asked, noClock);
+  const index = indexAttempts(correlationAttempts, noClock);
   const [clue] = readClues([factsOf(row)], index, noClock);
   if (clue === undefined) return [];
   const rows = new Map(attempts.map((attempt) => [attempt.attempt_id, attempt]));
-  return asked.flatMap((attempt) => {
+  return correlationAttempts.flatMap((attempt) => {
     const owner = rows.get(attempt.attemptId);
     const isOwner = isPossible(attempt, clue, index) && wordsAgainst(attempt, clue.line) !== 'somebody_else';
     return owner !== undefined && isOwner && row.seen_seq >= (owner.posted_seq ?? 0) ? [owner] : [];
@@ -154,7 +154,7 @@ function factsOf(row: ConversationRow): ConversationFacts {
   return { ...facts, agentId: facts.agentId ?? row.agent_id, startedAt: facts.startedAt ?? row.first_seen_at };
 }
 
-interface Asked {
+interface WordsInput {
   attempt: CorrelationAttempt;
   clue: Clue;
   row: ConversationRow;
@@ -162,9 +162,9 @@ interface Asked {
   others: number;
 }
 
-async function judgeWords(
+async function compareWords(
   { agent, timing, now }: Reading,
-  { attempt, clue, row, spoken, others }: Asked,
+  { attempt, clue, row, spoken, others }: WordsInput,
 ): Promise<'others' | 'too_early' | null> {
   const against = wordsAgainst(attempt, clue.line);
   if (against === 'somebody_else') return 'others';
@@ -232,15 +232,18 @@ class OurLines {
   }
 }
 
-async function findRecords({ db, agentId, agent, timing, now }: Reading, asked: readonly CorrelationAttempt[]): Promise<ConversationRow[]> {
+async function findRecords(
+  { db, agentId, agent, timing, now }: Reading,
+  correlationAttempts: readonly CorrelationAttempt[],
+): Promise<ConversationRow[]> {
   const shown = {
     wordsShown: agent?.words_shown === 1,
     bareShown: agent?.bare_shown === 1,
     longestEmptyMs: agent?.longest_empty_ms ?? 0,
   };
   const mayHideFrom = mayHideTalkFrom(shown, timing.ringLimitMs);
-  const from = Math.min(...asked.map((attempt) => attempt.possibleFrom));
-  const until = Math.max(...asked.map((attempt) => attempt.possibleUntil));
+  const from = Math.min(...correlationAttempts.map((attempt) => attempt.possibleFrom));
+  const until = Math.max(...correlationAttempts.map((attempt) => attempt.possibleUntil));
   const rows = await db
     .selectFrom('conversations')
     .selectAll()

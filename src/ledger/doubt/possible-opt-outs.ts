@@ -8,7 +8,7 @@ import { updateConversation } from '../updates.ts';
 import type { AttemptRow, ConversationRow } from '../schema.ts';
 
 /** Handling of an opt-out (`conversations.heard`). */
-export const heardState = { nothing: 0, toFollow: 1, followed: 2 } as const;
+export const optOutState = { nothing: 0, toFollow: 1, followed: 2 } as const;
 
 /** Suppresses every number whose call an unowned record with an opt-out may be; lifted when the record turns out to be another call's. */
 export async function followPossibleOptOuts(
@@ -21,11 +21,11 @@ export async function followPossibleOptOuts(
     .selectAll()
     .where('agent_id', '=', agentId)
     // A literal, so that the partial index applies.
-    .where('heard', '=', sql.lit(heardState.toFollow))
+    .where('heard', '=', sql.lit(optOutState.toFollow))
     .execute();
   for (const row of rows) {
     if (row.attempt_id === null) await suppressPossible(tx, row, { timing, now });
-    await updateConversation(tx, row.conversation_id, { heard: heardState.followed });
+    await updateConversation(tx, row.conversation_id, { heard: optOutState.followed });
   }
 }
 
@@ -70,8 +70,8 @@ export async function liftPossibleOptOuts(
     })),
   );
   // Another record may concern the same number, which already had its entry.
-  await sql`update conversations set heard = ${heardState.toFollow}
-    where agent_id = ${agentId} and heard = ${heardState.followed} and attempt_id is null`.execute(tx);
+  await sql`update conversations set heard = ${optOutState.toFollow}
+    where agent_id = ${agentId} and heard = ${optOutState.followed} and attempt_id is null`.execute(tx);
 }
 
 function sourceOf(conversationId: string): string {

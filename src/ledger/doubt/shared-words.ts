@@ -4,7 +4,7 @@ import { openAttemptStates } from '../../rules/ledger.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { reportsRecipients, type ServiceApi } from '../../rules/service-api.ts';
 import { beginningOf, hasBeginning, hasNearLine, shapeOf, wordingOf } from '../../rules/correlation/line-words.ts';
-import { readAgent, recordsThatTell } from './correlation-rows.ts';
+import { readAgent, recordsUntilTrusted } from './correlation-rows.ts';
 import type { Queries } from '../tx.ts';
 
 /**
@@ -18,8 +18,8 @@ export async function readWordsKept(
   // Reports on each recipient distinguish calls.
   if (rules.sharedWords === 'unresolved' || reportsRecipients(api)) return false;
   // Number or reference distinguish calls with the same words.
-  const tellingRun = (await readAgent(db, rules.agentId))?.telling_run ?? 0;
-  return tellingRun < (rules.firstMessage === null ? 1 : recordsThatTell);
+  const identifyingRun = (await readAgent(db, rules.agentId))?.telling_run ?? 0;
+  return identifyingRun < (rules.firstMessage === null ? 1 : recordsUntilTrusted);
 }
 
 /** On recipients: 1 if not called yet while others with the same first words were. */

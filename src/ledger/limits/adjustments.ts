@@ -38,19 +38,19 @@ function compare<Limits extends object>(before: Limits, after: Limits): Adjustme
 export async function adjustCampaign(
   store: Store,
   campaignId: string,
-  { wish, reset, now }: { wish: Partial<AdjustableRules>; reset: boolean; now: number },
+  { wish: changes, reset, now }: { wish: Partial<AdjustableRules>; reset: boolean; now: number },
 ): Promise<Adjustment<AdjustableRules> | undefined> {
   return lockedTransaction(store, campaignId, async (tx) => {
     const campaign = await findCampaign(tx, campaignId);
     const limits = await readAdjustable(tx, campaignId);
     if (campaign === undefined || limits === undefined || hasEnded(campaign)) return undefined;
-    const after = { ...(reset ? limits.file : limits.now), ...wish };
+    const after = { ...(reset ? limits.file : limits.now), ...changes };
     const change = compare(limits.now, after);
     if (Object.keys(change.to).length === 0) return change;
     const { to: adjustments } = compare(limits.file, after);
     const stored = Object.keys(adjustments).length === 0 ? null : JSON.stringify(adjustments);
     await updateCampaign(tx, campaignId, { adjustments: stored });
-    if ('hours' in change.to) await lookAgainAtHours(tx, campaignId, now);
+    if ('hours' in change.to) await recheckDeferredRows(tx, campaignId, now);
     const data = { ...change, by: 'person' as const };
     await appendEvents(tx, [{ at: now, campaignId, type: 'campaign.adjusted', data }]);
     return change;
@@ -58,7 +58,7 @@ export async function adjustCampaign(
 }
 
 /** Makes deferred rows without attempts due again, since their hours may have changed. Others keep their time: its cause is unknown. */
-export async function lookAgainAtHours(tx: Tx, campaignId: string, now: number): Promise<void> {
+export async function recheckDeferredRows(tx: Tx, campaignId: string, now: number): Promise<void> {
   await tx
     .updateTable('recipients')
     .set((eb) => ({ due_at: eb.fn.coalesce('not_before', eb.val(0)) }))
@@ -79,13 +79,13 @@ export async function listCampaignsOf(db: Queries, accountId: string): Promise<C
 export async function adjustAccount(
   store: Store,
   accountId: string,
-  { wish, now }: { wish: Partial<AccountLimits>; now: number },
+  { wish: changes, now }: { wish: Partial<AccountLimits>; now: number },
 ): Promise<Adjustment<AccountLimits> & { campaigns: Campaign[] }> {
   return store.transaction(async (tx) => {
     await lockAccount(tx, accountId);
     const { maxConcurrentCalls, keepFree } = await readAccount(tx, accountId);
     const before: AccountLimits = { maxConcurrentCalls, keepFree };
-    const after = { ...before, ...wish };
+    const after = { ...before, ...changes };
     if (after.maxConcurrentCalls === null) after.keepFree = 0;
     const change = compare(before, after);
     const campaigns = await listCampaignsOf(tx, accountId);

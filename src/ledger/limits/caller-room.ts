@@ -1,5 +1,13 @@
 import { sql } from 'kysely';
-import { callerLookBackMs, leastLookMs, roomOf, waitOf, type CallerLimits, type CallerRoom, windowsOf } from '../../rules/caller-choice.ts';
+import {
+  callerLookBackMs,
+  minRecheckMs,
+  capacityOf,
+  waitOf,
+  type CallerLimits,
+  type CallerCapacity,
+  windowsOf,
+} from '../../rules/caller-choice.ts';
 import { requestedAttemptStates } from '../../rules/ledger.ts';
 import { isPostgres, type Queries, type Tx } from '../tx.ts';
 import { groupBy } from '../../rules/collections.ts';
@@ -7,9 +15,9 @@ import { type Campaign, listRunningWith } from '../rows/campaigns.ts';
 import { callbackRank } from '../rows/row-terms.ts';
 import { readCallersOut } from './callers.ts';
 import { ringsAt } from './placed-calls.ts';
-import { sharedRoom, type CallerUser } from '../../rules/pacing/caller-share.ts';
+import { sharedCapacity, type CallerUser } from '../../rules/pacing/caller-share.ts';
 import { countRows } from '../reads.ts';
-import { candidatesPerLook, dueRanks, dueRecipients } from './counters.ts';
+import { candidatesPerPass, dueRanks, dueRecipients } from './counters.ts';
 import { hasFreeLine } from './line-limits.ts';
 import { blockedUntil } from './safety.ts';
 
@@ -23,12 +31,12 @@ const callersLock = 1;
  * Calls each number may start; empty without limits. Counts calls of all campaigns from when they may have been placed until the window
  * after their ring has passed, not those given back or never sent.
  */
-export async function readCallerRooms(
+export async function readCallerCapacities(
   db: Queries,
   { numbers, limits, now }: { numbers: readonly string[]; limits: CallerLimits | undefined; now: number },
-): Promise<Map<string, CallerRoom>> {
+): Promise<Map<string, CallerCapacity>> {
   if (limits === undefined || numbers.length === 0) return new Map();
-  return roomsOf({ numbers, limits, now, calls: await readCalls(db, numbers, now), promised: await readPromised(db, now) });
+  return capacitiesOf({ numbers, limits, now, calls: await readCalls(db, numbers, now), promised: await readOpenCallbacks(db, now) });
 }
 
 interface Use {
@@ -38,13 +46,13 @@ interface Use {
   now: number;
 }
 
-function roomsOf({ numbers, limits, calls, promised, now }: Use & { limits: CallerLimits }): Map<string, CallerRoom> {
+function capacitiesOf({ numbers, limits, calls, promised, now }: Use & { limits: CallerLimits }): Map<string, CallerCapacity> {
   const byCaller = groupBy(calls, ({ caller }) => caller);
   return new Map(
     numbers.map((id) => {
       const rings = (byCaller.get(id) ?? []).map(({ at }) => at);
       const dues = promised.flatMap(({ caller, at }) => (caller === null || caller === id ? [at] : []));
-      return [id, roomOf(limits, rings, now, dues)];
+      return [id, capacityOf(limits, rings, now, dues)];
     }),
   );
 }
@@ -63,7 +71,7 @@ function readCalls(db: Queries, numbers: readonly string[], now: number): Promis
 }
 
 /** Open callbacks of all campaigns due within `callerLookBackMs`, with their number; null: any number. */
-async function readPromised(db: Queries, now: number): Promise<NumberUse[]> {
+async function readOpenCallbacks(db: Queries, now: number): Promise<NumberUse[]> {
   const rows = await db
     .selectFrom('promises')
     .innerJoin('recipients', 'recipients.promise_id', 'promises.promise_id')
@@ -75,8 +83,8 @@ async function readPromised(db: Queries, now: number): Promise<NumberUse[]> {
   return rows.flatMap(({ at, ...use }) => (at === null ? [] : [{ ...use, at }]));
 }
 
-export interface CampaignRooms {
-  rooms: ReadonlyMap<string, CallerRoom>;
+export interface CampaignCapacities {
+  rooms: ReadonlyMap<string, CallerCapacity>;
   /** Latest instant to which a row waiting for a number is deferred. */
   looksAt: number;
   /** For numbers with capacity for this campaign alone: the campaign that uses each most. */
@@ -84,28 +92,28 @@ export interface CampaignRooms {
 }
 
 /** Like `readCallerCapacities`, but calls other than callbacks leave the other campaigns their share. */
-export async function readCampaignRooms(db: Queries, campaign: Campaign, now: number): Promise<CampaignRooms> {
+export async function readCampaignCapacities(db: Queries, campaign: Campaign, now: number): Promise<CampaignCapacities> {
   const { numbers, limits = { perHour: null, perDay: null } } = campaign.rules.callers;
   const sharers = await listSharers(db, campaign, numbers);
   if (sharers.length === 0) {
-    const rooms = await readCallerRooms(db, { numbers, limits: campaign.rules.callers.limits, now });
+    const rooms = await readCallerCapacities(db, { numbers, limits: campaign.rules.callers.limits, now });
     return { rooms, looksAt: Infinity, usedBy: new Map() };
   }
-  const use = { numbers, calls: await readCalls(db, numbers, now), promised: await readPromised(db, now), now };
+  const use = { numbers, calls: await readCalls(db, numbers, now), promised: await readOpenCallbacks(db, now), now };
   const shares = await readShares(db, campaign, { ...use, sharers });
   const isOwn = ({ campaignId }: NumberUse): boolean => campaignId === campaign.campaignId;
-  const withoutOthers = roomsOf({ ...use, limits, calls: use.calls.filter(isOwn), promised: use.promised.filter(isOwn) });
-  const rooms = new Map<string, CallerRoom>();
+  const withoutOthers = capacitiesOf({ ...use, limits, calls: use.calls.filter(isOwn), promised: use.promised.filter(isOwn) });
+  const rooms = new Map<string, CallerCapacity>();
   const usedBy = new Map<string, string>();
-  for (const [id, room] of roomsOf({ ...use, limits })) {
+  for (const [id, capacity] of capacitiesOf({ ...use, limits })) {
     const share = shares.get(id) ?? { room: Infinity, usedBy: null };
-    const isCut = share.room < room.free;
+    const isCut = share.room < capacity.free;
     // The other campaigns need less once their recipients are called or wait for something else.
-    const looksAt = isCut && share.room === 0 ? now + campaign.rules.timing.pollMs : room.looksAt;
-    rooms.set(id, { ...room, free: Math.min(room.free, share.room), looksAt });
+    const looksAt = isCut && share.room === 0 ? now + campaign.rules.timing.pollMs : capacity.looksAt;
+    rooms.set(id, { ...capacity, free: Math.min(capacity.free, share.room), looksAt });
     if (share.usedBy !== null && withoutOthers.get(id)?.free !== 0) usedBy.set(id, share.usedBy);
   }
-  return { rooms, looksAt: now + leastLookMs, usedBy };
+  return { rooms, looksAt: now + minRecheckMs, usedBy };
 }
 
 /**
@@ -115,11 +123,11 @@ export async function readCampaignRooms(db: Queries, campaign: Campaign, now: nu
 export async function fullUntil(
   db: Queries,
   { campaignId }: Pick<Campaign, 'campaignId'>,
-  { rooms, numbers, now }: { rooms: ReadonlyMap<string, CallerRoom>; numbers: readonly string[]; now: number },
+  { rooms, numbers, now }: { rooms: ReadonlyMap<string, CallerCapacity>; numbers: readonly string[]; now: number },
 ): Promise<number | null> {
   if (rooms.size === 0) return null;
-  const promised = db.selectFrom('recipients').select('recipient_id').where('campaign_id', '=', campaignId).where('state', '=', 'waiting');
-  const due = await promised.where('rank', '=', callbackRank).where('due_at', '<=', now).limit(1).executeTakeFirst();
+  const waiting = db.selectFrom('recipients').select('recipient_id').where('campaign_id', '=', campaignId).where('state', '=', 'waiting');
+  const due = await waiting.where('rank', '=', callbackRank).where('due_at', '<=', now).limit(1).executeTakeFirst();
   const waits = numbers.map((id) => waitOf(rooms.get(id), due !== undefined));
   if (waits.includes(null)) return null;
   const open = db.selectFrom('promises').where('campaign_id', '=', campaignId).where('state', '=', 'open').where('until', '>', now);
@@ -133,7 +141,7 @@ export async function callersFullUntil(
   campaign: Campaign,
   now: number,
 ): Promise<{ until: number; usedBy: string | undefined } | null> {
-  const { rooms, usedBy } = await readCampaignRooms(db, campaign, now);
+  const { rooms, usedBy } = await readCampaignCapacities(db, campaign, now);
   if (rooms.size === 0) return null;
   const out = await readCallersOut(db, campaign);
   const numbers = campaign.rules.callers.numbers.filter((id) => !out.includes(id));
@@ -213,7 +221,7 @@ export async function readShares(
     }
     const asker = users.find(({ id }) => id === campaign.campaignId);
     if (asker === undefined || users.length < 2) continue;
-    const room = sharedRoom(asker, { users, rings: rings.map(({ at }) => at), now });
+    const room = sharedCapacity(asker, { users, rings: rings.map(({ at }) => at), now });
     shares.set(number, { room, usedBy: mostCalling(asker, users, rings, now) });
   }
   return shares;
@@ -239,10 +247,10 @@ async function isOut(db: Queries, campaignId: string, number: string): Promise<b
  * lose its share.
  */
 async function countDueFor(db: Queries, campaign: Campaign, { number, now }: { number: string | null; now: number }): Promise<number> {
-  const soon = now + leastLookMs;
+  const soon = now + minRecheckMs;
   const ranks = await dueRanks(db, campaign, soon);
   if (ranks.length === 0) return 0;
-  const due = dueRecipients(db, campaign, { ranks, now: soon, limit: candidatesPerLook, wordsKept: false });
+  const due = dueRecipients(db, campaign, { ranks, now: soon, limit: candidatesPerPass, wordsKept: false });
   const own = number === null ? due : due.where(sql<boolean>`(caller is null or caller = ${number})`);
   const counted = db.selectFrom(own.select('recipient_id').as('due')).select((eb) => eb.fn.countAll<number>().as('count'));
   return (await counted.executeTakeFirstOrThrow()).count;

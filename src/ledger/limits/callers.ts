@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Caller, CallerFault, CallerStanding } from '../../rules/caller-choice.ts';
+import type { Caller, CallerFault, CallerStatus } from '../../rules/caller-choice.ts';
 import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
 import type { NewEvent } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
@@ -81,9 +81,9 @@ export async function giveCaller(
 }
 
 /** `due`: time for a check; `needed`: none may call, and the operator has resumed. */
-export type CallerLook = 'not_yet' | 'due' | 'needed';
+export type CallerCheckTiming = 'not_yet' | 'due' | 'needed';
 
-const failuresToLook = 5;
+const failuresToCheck = 5;
 
 async function hasManyFailures(db: Queries, campaignId: string, since: number): Promise<boolean> {
   const rows = await db
@@ -92,31 +92,31 @@ async function hasManyFailures(db: Queries, campaignId: string, since: number): 
     .where('campaign_id', '=', campaignId)
     .where('settled_at', '>', since)
     .where('disposition', '=', 'failed')
-    .limit(failuresToLook)
+    .limit(failuresToCheck)
     .execute();
-  return rows.length === failuresToLook;
+  return rows.length === failuresToCheck;
 }
 
 /** Claims the next check: every `everyMs`, or `soonestMs` after the last when calls fail. One worker gets it, even if its check fails. */
-export async function claimCallerLook(
+export async function claimCallerCheck(
   store: Store,
   campaign: CampaignCallers,
   { everyMs, soonestMs, now }: { everyMs: number; soonestMs: number; now: number },
-): Promise<CallerLook> {
+): Promise<CallerCheckTiming> {
   const { campaignId, rules } = campaign;
-  const judge = (rows: readonly CallerRow[], afterMs: number): CallerLook => {
+  const timingOf = (rows: readonly CallerRow[], afterMs: number): CallerCheckTiming => {
     if (rows.length > 0 && rows.every((row) => row.out === 1)) return 'needed';
     const fresh = rows.filter((row) => row.checked_at !== null && row.checked_at > now - afterMs);
     return fresh.length === rules.callers.numbers.length ? 'not_yet' : 'due';
   };
   const rows = await selectCallers(store.db, campaignId);
-  const lastLook = Math.max(0, ...rows.map((row) => row.checked_at ?? 0));
+  const lastCheckAt = Math.max(0, ...rows.map((row) => row.checked_at ?? 0));
   let afterMs = everyMs;
-  if (judge(rows, everyMs) === 'not_yet' && (await hasManyFailures(store.db, campaignId, lastLook))) afterMs = soonestMs;
-  const look = judge(rows, afterMs);
-  if (look !== 'due') return look;
+  if (timingOf(rows, everyMs) === 'not_yet' && (await hasManyFailures(store.db, campaignId, lastCheckAt))) afterMs = soonestMs;
+  const timing = timingOf(rows, afterMs);
+  if (timing !== 'due') return timing;
   return lockedTransaction(store, campaignId, async (tx) => {
-    const again = judge(await ensureCallers(tx, campaign), afterMs);
+    const again = timingOf(await ensureCallers(tx, campaign), afterMs);
     if (again === 'due') await tx.updateTable('callers').set({ checked_at: now }).where('campaign_id', '=', campaignId).execute();
     return again;
   });
@@ -145,7 +145,7 @@ async function readLastCalls(tx: Tx, campaignId: string, phoneNumberId: string):
 export async function noteCallers(
   store: Store,
   campaign: CampaignCallers,
-  { standings, faults, now }: { standings: readonly CallerStanding[]; faults: string | null; now: number },
+  { standings, faults, now }: { standings: readonly CallerStatus[]; faults: string | null; now: number },
 ): Promise<void> {
   const { campaignId } = campaign;
   await lockedTransaction(store, campaignId, async (tx) => {

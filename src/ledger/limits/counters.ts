@@ -9,7 +9,7 @@ import { refusedInBatch } from '../rows/release.ts';
 import { hasFreeWords, readWordsKept } from '../doubt/shared-words.ts';
 
 /** Recipients per planning transaction; more than a batch, since many may be deferred. */
-export const candidatesPerLook = 1000;
+export const candidatesPerPass = 1000;
 
 const openBatchStates: readonly BatchState[] = ['posting', 'not_sent', 'unknown'];
 
@@ -199,13 +199,13 @@ export async function countDialable(
 export async function countDue(
   db: Queries,
   campaign: Pick<Campaign, 'campaignId' | 'rules' | 'pilot'>,
-  look: { now: number; wordsKept: boolean },
+  options: { now: number; wordsKept: boolean },
 ): Promise<number> {
-  const ranks = await dueRanks(db, campaign, look.now);
+  const ranks = await dueRanks(db, campaign, options.now);
   if (ranks.length === 0) return 0;
   const row = await db
     .selectFrom(
-      dueRecipients(db, campaign, { ...look, ranks, limit: candidatesPerLook })
+      dueRecipients(db, campaign, { ...options, ranks, limit: candidatesPerPass })
         .select('recipient_id')
         .as('due'),
     )

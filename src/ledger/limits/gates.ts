@@ -91,10 +91,10 @@ export async function goalAllowance(db: Queries, { campaignId, rules, goal }: Ca
   const open = await countRows(attempts.where('state', 'in', openAttemptStates));
   // Only an unread record can still bring a result.
   const unread = db.selectFrom('conversations').innerJoin('attempts', 'attempts.attempt_id', 'conversations.attempt_id');
-  const untold = await countRows(
+  const pendingResults = await countRows(
     unread.where('final', '=', 0).where('attempts.campaign_id', '=', campaignId).where('attempts.state', '=', 'settled'),
   );
-  return Math.max(0, stopAt.goal - (await countGoals(db, campaignId, rules)) - open - untold);
+  return Math.max(0, stopAt.goal - (await countGoals(db, campaignId, rules)) - open - pendingResults);
 }
 
 /** Whether rows wait that are spared because the goal is reached. */

@@ -30,7 +30,7 @@ export interface LineLimits {
 type Own = Omit<LineLimits, 'account' | 'allowed'>;
 
 /** What a campaign demands of its account; nothing new while it does not dial. */
-interface Asking {
+interface DemandInput {
   now: number;
   /** Recipients dialable now, counted as far as it matters. */
   due: number;
@@ -78,7 +78,7 @@ async function readBeginning(db: Queries, campaign: Campaign): Promise<number> {
   return Math.max(row?.started_at ?? 0, campaign.rules.startsAt ?? 0);
 }
 
-async function demandOf(db: Queries, campaign: Campaign, { own, due, canary }: Asking & { own: Own }): Promise<Demand> {
+async function demandOf(db: Queries, campaign: Campaign, { own, due, canary }: DemandInput & { own: Own }): Promise<Demand> {
   const startsLeft = own.startsPerMinute === null ? Infinity : Math.max(0, own.startsPerMinute - own.starts.count);
   const lines = Math.min(own.entitled, own.open + Math.min(due, startsLeft, canary ?? Infinity));
   return {
@@ -104,7 +104,7 @@ export async function lastPlanAt(db: Queries, { campaignId, round }: Campaign): 
 async function readShare(
   db: Queries,
   campaign: Campaign,
-  { own, account, asking }: { own: Own; account: Account; asking: Asking },
+  { own, account, asking }: { own: Own; account: Account; asking: DemandInput },
 ): Promise<LineLimits['account']> {
   const all = linesOf(account);
   if (all === null) return null;
@@ -127,7 +127,7 @@ async function readShare(
 async function readClaims(
   db: Queries,
   { campaignId, accountId }: Campaign,
-  { account, asking: { now, claims } }: { account: Account; asking: Asking },
+  { account, asking: { now, claims } }: { account: Account; asking: DemandInput },
 ): Promise<readonly Claim[]> {
   const known = claims?.get(accountId);
   if (known !== undefined) return known;
@@ -137,23 +137,23 @@ async function readClaims(
     if ((claims === undefined && other.campaignId === campaignId) || !goingStates.includes(other.state)) continue;
     const own = await readOwnLimits(db, other, { account, now });
     const isDialling = other.state === 'running' && (await blockedUntil(db, other, now)) === null;
-    const demand = isDialling ? await demandOf(db, other, { own, ...(await askingOf(db, other, now)) }) : null;
+    const demand = isDialling ? await demandOf(db, other, { own, ...(await readDemandInput(db, other, now)) }) : null;
     read.push({ campaignId: other.campaignId, open: own.open, demand });
   }
   claims?.set(accountId, read);
   return read;
 }
 
-async function askingOf(db: Queries, campaign: Campaign, now: number): Promise<Asking> {
+async function readDemandInput(db: Queries, campaign: Campaign, now: number): Promise<DemandInput> {
   return { now, due: await countDialable(db, campaign, now), canary: await canaryAllowance(db, campaign) };
 }
 
 /** The planner passes its demand; otherwise it is read. */
-export async function readLineLimits(db: Queries, campaign: Campaign, asked: Asking | { now: number }): Promise<LineLimits> {
-  const asking = 'due' in asked ? asked : await askingOf(db, campaign, asked.now);
+export async function readLineLimits(db: Queries, campaign: Campaign, input: DemandInput | { now: number }): Promise<LineLimits> {
+  const demandInput = 'due' in input ? input : await readDemandInput(db, campaign, input.now);
   const account = await readAccount(db, campaign.accountId);
-  const own = await readOwnLimits(db, campaign, { account, now: asking.now });
-  const shared = await readShare(db, campaign, { own, account, asking });
+  const own = await readOwnLimits(db, campaign, { account, now: demandInput.now });
+  const shared = await readShare(db, campaign, { own, account, asking: demandInput });
   const allowed = shared === null ? own.entitled : Math.min(own.entitled, shared.share, own.open + shared.free);
   return { ...own, account: shared, allowed };
 }
@@ -169,24 +169,24 @@ export type Slots = { open: number; lines: number } & (
  * Calls that may start now, or what the campaign waits for. The planner holds a shared account's lock; the collector learns whether
  * planning is worthwhile.
  */
-export async function slotsNow(db: Queries, campaign: Campaign, asking: Asking): Promise<Slots> {
+export async function slotsNow(db: Queries, campaign: Campaign, demandInput: DemandInput): Promise<Slots> {
   const { pacing, timing } = campaign.rules;
-  const limits = await readLineLimits(db, campaign, asking);
+  const limits = await readLineLimits(db, campaign, demandInput);
   const { own, entitled, account, open, starts, startsPerMinute } = limits;
   const fill = (maxConcurrentCalls: number, refillThreshold: number): number =>
     slotsToFill({
       open,
       maxConcurrentCalls,
       refillThreshold,
-      batchSize: Math.min(pacing.batchSize, asking.canary ?? pacing.batchSize),
+      batchSize: Math.min(pacing.batchSize, demandInput.canary ?? pacing.batchSize),
       startedInLastMinute: starts.count,
       startsPerMinute,
-      due: asking.due,
-      nothingElseComing: asking.due < pacing.refillThreshold,
+      due: demandInput.due,
+      nothingElseComing: demandInput.due < pacing.refillThreshold,
     });
-  const promised = await readPromised(db, campaign.campaignId, asking.now);
+  const callbacks = await readDueCallbacks(db, campaign.campaignId, demandInput.now);
   // A due callback does not wait for a fuller batch.
-  const refillThreshold = promised.due > 0 ? 1 : pacing.refillThreshold;
+  const refillThreshold = callbacks.due > 0 ? 1 : pacing.refillThreshold;
   const refill = (allowed: number): number => refillAt({ refillThreshold, lines: own, allowed });
   const share = account === null ? entitled : Math.min(entitled, account.share);
   // A call that ended after `now` still counts, though another process may have refilled its line.
@@ -195,17 +195,17 @@ export async function slotsNow(db: Queries, campaign: Campaign, asking: Asking):
   const contended = account !== null && account.free < share - open;
   const free = contended ? account.free : share - open;
   const filled = contended ? fill(open + account.free, 1) : fill(share, refill(share));
-  const count = Math.min(filled, Math.max(promised.due, free - promised.soon));
-  if (count <= 0 && filled > 0) return { ...calling, count: 0, wait: { reason: 'capacity', until: promised.next } };
+  const count = Math.min(filled, Math.max(callbacks.due, free - callbacks.soon));
+  if (count <= 0 && filled > 0) return { ...calling, count: 0, wait: { reason: 'capacity', until: callbacks.next } };
   if (count > 0) {
     const limit = contended || share < entitled ? 'share' : 'capacity';
-    return { ...calling, count, wait: null, limit: asking.due > free ? limit : null };
+    return { ...calling, count, wait: null, limit: demandInput.due > free ? limit : null };
   }
   if (startsPerMinute !== null && starts.count >= startsPerMinute)
-    return { ...calling, count: 0, wait: { reason: 'pacing', until: (starts.oldest ?? asking.now) + 60_000 } };
+    return { ...calling, count: 0, wait: { reason: 'pacing', until: (starts.oldest ?? demandInput.now) + 60_000 } };
   // Without open calls the campaign has no collector to report a free line.
   const shared = account !== null && fill(entitled, refill(entitled)) > 0;
-  const wait = shared ? { reason: 'share' as const, until: asking.now + timing.pollMs } : { reason: 'capacity' as const, until: null };
+  const wait = shared ? { reason: 'share' as const, until: demandInput.now + timing.pollMs } : { reason: 'capacity' as const, until: null };
   return { ...calling, count: 0, wait };
 }
 
@@ -213,7 +213,7 @@ export async function slotsNow(db: Queries, campaign: Campaign, asking: Asking):
 const keptFreeMs = 10 * 60_000;
 
 /** Callbacks due, due soon, and the next of these. */
-async function readPromised(db: Queries, campaignId: string, now: number): Promise<{ due: number; soon: number; next: number | null }> {
+async function readDueCallbacks(db: Queries, campaignId: string, now: number): Promise<{ due: number; soon: number; next: number | null }> {
   const row = await db
     .selectFrom('recipients')
     .select((eb) => [

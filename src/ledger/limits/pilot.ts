@@ -69,7 +69,7 @@ export async function isPilotOver(db: Queries, { campaignId, pilot }: Pick<Campa
   return (await uncalled.limit(1).executeTakeFirst()) === undefined;
 }
 
-export type PilotStanding = NonNullable<Awaited<ReturnType<typeof readPilot>>>;
+export type PilotStatus = NonNullable<Awaited<ReturnType<typeof readPilot>>>;
 
 export async function readPilot(db: Queries, campaign: Campaign) {
   const { campaignId, pilot } = campaign;
@@ -123,20 +123,20 @@ export async function decidePilot(tx: Tx, campaign: Campaign, now: number): Prom
   const readings = read.map(({ reading }) => reading);
   await appendEvents(tx, [{ at: now, campaignId, type: 'pilot.ended', data: { sample: pilot.sample, passed, readings } }]);
   if (passed) return true;
-  const standing = await readPilot(tx, { ...campaign, pilot: { ...pilot, state: 'asked' } });
-  await changeCampaignState(tx, { campaignId, now }, { to: 'paused', reason: askedWords(standing, read) });
+  const status = await readPilot(tx, { ...campaign, pilot: { ...pilot, state: 'asked' } });
+  await changeCampaignState(tx, { campaignId, now }, { to: 'paused', reason: pilotPauseReason(status, read) });
   return true;
 }
 
-function askedWords(standing: PilotStanding | null, read: Awaited<ReturnType<typeof readGates>>): string {
+function pilotPauseReason(status: PilotStatus | null, read: Awaited<ReturnType<typeof readGates>>): string {
   const failed = read.filter(({ reading }) => reading.verdict !== 'holds');
   const gates = read.map(
     ({ reading: { verdict }, text }) => `${text}: ${verdict === 'fails' ? 'does not hold' : verdict.replace('_', ' ')}`,
   );
-  const told = gates.length === 0 ? '' : ` ${gates.join('. ')}.`;
+  const gatesText = gates.length === 0 ? '' : ` ${gates.join('. ')}.`;
   const next =
     failed.length === 0 ? 'Look at it, then resume' : 'Find the cause, then resume; with --sample another sample is called first';
-  return `The pilot is over: ${standing?.called ?? 0} of ${standing?.rows ?? 0} rows were called.${told} ${next}.`;
+  return `The pilot is over: ${status?.called ?? 0} of ${status?.rows ?? 0} rows were called.${gatesText} ${next}.`;
 }
 
 /** After the operator's review: goes on with all rows, or with a further sample (`again`). */

@@ -9,7 +9,7 @@ import { groupBy } from '../../rules/collections.ts';
 import { readInParts } from '../parts.ts';
 import { budgetAllowsAt, type AttemptBudget } from '../../rules/attempts/attempt-budget.ts';
 
-export interface Callee {
+export interface CappedRecipient {
   e164: string;
   /** The list's own id of the recipient; null: none. */
   person: string | null;
@@ -60,13 +60,13 @@ export async function lockPeople(tx: Tx, caps: readonly FrequencyCap[], batchId:
 export async function readCaps(
   db: Queries,
   rules: Pick<CampaignRules, 'caps' | 'law'>,
-  { callees, now }: { callees: readonly Callee[]; now: number },
-): Promise<(callee: Callee) => number> {
-  const capped = callees.map((callee) => ({ ...callee, caps: capsFor(rules, callee.place) }));
+  { callees, now }: { callees: readonly CappedRecipient[]; now: number },
+): Promise<(recipient: CappedRecipient) => number> {
+  const capped = callees.map((recipient) => ({ ...recipient, caps: capsFor(rules, recipient.place) }));
   const held = new Set(capped.flatMap(({ caps }) => caps));
   if (held.size === 0) return () => now;
   const since = now - capsLookBackMs([...held]);
-  const cappedBy = (by: FrequencyCap['by']): readonly Callee[] => capped.filter(({ caps }) => caps.some((cap) => cap.by === by));
+  const cappedBy = (by: FrequencyCap['by']): readonly CappedRecipient[] => capped.filter(({ caps }) => caps.some((cap) => cap.by === by));
   const numbers = cappedBy('number').map(({ e164 }) => e164);
   const people = cappedBy('person').flatMap(({ person }) => person ?? []);
   const byNumber = await placedSince(db, { column: 'e164', values: numbers, since });

@@ -7,14 +7,14 @@ import { RefusedError } from '../ledger-error.ts';
 import { lockedTransaction } from '../locks.ts';
 import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { callbackRulesOf, questionOf } from '../rows/callback-times.ts';
-import { endPromise, findOther, movePromise, writePromise } from '../rows/promises.ts';
+import { endCallback, findOther, moveCallback, writeCallback } from '../rows/promises.ts';
 import { requeueRecipient } from '../rows/recipients.ts';
 import { callbackRank } from '../rows/row-terms.ts';
-import { settlePassedPromises } from '../rows/passed-promises.ts';
+import { settlePassedCallbacks } from '../rows/passed-promises.ts';
 import { findSuppressed } from '../rows/suppressions.ts';
 import type { At, Queries, Tx, Store } from '../tx.ts';
 import { updateRecipient } from '../updates.ts';
-import type { PromiseRow, RecipientRow } from '../schema.ts';
+import type { CallbackRow, RecipientRow } from '../schema.ts';
 
 export class CallbackRefusedError extends RefusedError {
   override readonly name = 'CallbackRefusedError' as const;
@@ -23,7 +23,7 @@ export class CallbackRefusedError extends RefusedError {
 /** An instant, or the recipient's local time (`2030-11-30 17:00`). */
 export type CallbackTime = { instant: number } | { local: string };
 
-export interface CallbackWish extends At {
+export interface CallbackRequest extends At {
   row: number;
   by: string;
 }
@@ -31,7 +31,7 @@ export interface CallbackWish extends At {
 export interface Callback {
   row: number;
   externalId: string | null;
-  state: PromiseRow['state'];
+  state: CallbackRow['state'];
   dueAt: number | null;
   untilAt: number | null;
   /** Open past its time because no call could be placed. */
@@ -52,7 +52,11 @@ export interface Callback {
  * Sets or moves a callback, even after the row's outcome while the campaign runs. All rules apply. Throws CallbackRefusedError. Returns the
  * instant.
  */
-export async function setCallback(store: Store, { campaignId, row: number, by, now }: CallbackWish, time: CallbackTime): Promise<number> {
+export async function setCallback(
+  store: Store,
+  { campaignId, row: number, by, now }: CallbackRequest,
+  time: CallbackTime,
+): Promise<number> {
   return lockedTransaction(store, campaignId, async (tx) => {
     const campaign = await requireCampaign(tx, campaignId);
     if (!['scheduled', 'running', 'paused'].includes(campaign.state))
@@ -63,10 +67,10 @@ export async function setCallback(store: Store, { campaignId, row: number, by, n
     await refuseRow(tx, campaign, row, now);
     const read = readTime(campaign, row, { time, now });
     if ((await findOther(tx, row)) !== null) throw refusal(number, 'promised_elsewhere');
-    const promiseId = row.promise_id;
+    const callbackId = row.promise_id;
     await decideUnclear(tx, { campaignId, now }, row.recipient_id);
-    if (promiseId !== null) {
-      await movePromise(tx, { campaign, row, now }, { promiseId, dueAt: read.at, local: read.local });
+    if (callbackId !== null) {
+      await moveCallback(tx, { campaign, row, now }, { promiseId: callbackId, dueAt: read.at, local: read.local });
       return read.at;
     }
     const made = await tx
@@ -74,15 +78,15 @@ export async function setCallback(store: Store, { campaignId, row: number, by, n
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .where('recipient_id', '=', row.recipient_id)
       .executeTakeFirstOrThrow();
-    const told = { promiseId: `${row.recipient_id}/callback-${made.count + 1}`, said: null, fromAttempt: null, madeBy: by };
-    await writePromise(tx, { campaign, row, now }, { ...told, dueAt: read.at, local: read.local });
+    const origin = { promiseId: `${row.recipient_id}/callback-${made.count + 1}`, said: null, fromAttempt: null, madeBy: by };
+    await writeCallback(tx, { campaign, row, now }, { ...origin, dueAt: read.at, local: read.local });
     await requeueRecipient(tx, { campaignId, now }, { ...row, dueAt: read.at });
     return read.at;
   });
 }
 
 /** Cancels a callback or dismisses an unclear one; recipients who were talked to are not called again. Throws CallbackRefusedError. */
-export async function cancelCallback(store: Store, { campaignId, row: number, by, now }: CallbackWish): Promise<void> {
+export async function cancelCallback(store: Store, { campaignId, row: number, by, now }: CallbackRequest): Promise<void> {
   await lockedTransaction(store, campaignId, async (tx) => {
     const campaign = await requireCampaign(tx, campaignId);
     const row = await findRow(tx, campaignId, number);
@@ -91,9 +95,9 @@ export async function cancelCallback(store: Store, { campaignId, row: number, by
     if (row.promise_id === null) throw new CallbackRefusedError(`Row ${number} has no open call back.`);
     if (row.state === 'open')
       throw new CallbackRefusedError(`The call back of row ${number} is planned or open. Look again when it has ended.`);
-    const promise = { promise_id: row.promise_id, recipient_id: row.recipient_id };
-    await endPromise(tx, { campaignId, now }, promise, { state: 'cancelled', reason: `taken_back_by_${by}` });
-    await settlePassedPromises(tx, campaign, now);
+    const callback = { promise_id: row.promise_id, recipient_id: row.recipient_id };
+    await endCallback(tx, { campaignId, now }, callback, { state: 'cancelled', reason: `taken_back_by_${by}` });
+    await settlePassedCallbacks(tx, campaign, now);
   });
 }
 
@@ -168,7 +172,7 @@ function refusal(row: number, reason: UnclearReason): CallbackRefusedError {
 }
 
 export interface CallbackQuery {
-  states?: readonly PromiseRow['state'][] | undefined;
+  states?: readonly CallbackRow['state'][] | undefined;
   row?: number;
 }
 
@@ -189,7 +193,7 @@ export async function listCallbacks(
     .orderBy('promises.due_at')
     .orderBy('recipients.row_number')
     .execute();
-  const order: readonly PromiseRow['state'][] = ['open', 'unclear', 'missed', 'late', 'kept', 'cancelled'];
+  const order: readonly CallbackRow['state'][] = ['open', 'unclear', 'missed', 'late', 'kept', 'cancelled'];
   return rows
     .toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
     .map((row) => ({
@@ -214,16 +218,16 @@ export async function listCallbacks(
 /** Moves the callback to the new number at the same local time, or ends it as `missed`. */
 export async function followCorrection(tx: Tx, campaign: Campaign, recipientId: string, now: number): Promise<void> {
   const row = await tx.selectFrom('recipients').selectAll().where('recipient_id', '=', recipientId).executeTakeFirstOrThrow();
-  const promiseId = row.promise_id;
-  if (promiseId === null) return;
-  const promise = await tx.selectFrom('promises').selectAll().where('promise_id', '=', promiseId).executeTakeFirstOrThrow();
-  const { local, due_at: dueAt } = promise;
-  const question = questionOf(campaign, row, { toldAt: promise.made_at, now });
+  const callbackId = row.promise_id;
+  if (callbackId === null) return;
+  const callback = await tx.selectFrom('promises').selectAll().where('promise_id', '=', callbackId).executeTakeFirstOrThrow();
+  const { local, due_at: dueAt } = callback;
+  const question = questionOf(campaign, row, { toldAt: callback.made_at, now });
   const read = local === null ? { at: dueAt ?? now, local } : atLocal(local, question, callbackRulesOf(campaign.rules).lateMs);
   const isFree = (await findOther(tx, row)) === null;
   if (typeof read !== 'string' && isFree && question.isOpen(Math.max(read.at, now)))
-    return movePromise(tx, { campaign, row, now }, { promiseId, dueAt: read.at, local: read.local });
-  await endPromise(tx, { campaignId: campaign.campaignId, now }, promise, { state: 'missed', reason: 'row_corrected' });
+    return moveCallback(tx, { campaign, row, now }, { promiseId: callbackId, dueAt: read.at, local: read.local });
+  await endCallback(tx, { campaignId: campaign.campaignId, now }, callback, { state: 'missed', reason: 'row_corrected' });
   await updateRecipient(tx, recipientId, { rank: callbackRank });
-  await settlePassedPromises(tx, campaign, now);
+  await settlePassedCallbacks(tx, campaign, now);
 }

@@ -40,20 +40,20 @@ export interface Named {
   records: ReadonlyMap<string, ConversationRow>;
 }
 
-type Found = DecisionProblem[];
+type Problems = DecisionProblem[];
 
 export function findProblems(named: Named, lines: readonly DecisionLine[]): DecisionProblem[] {
   const decided = lines.filter(({ decision }) => decision !== null);
   return [...lines.flatMap((line) => checkLine(named, line)), ...checkAssignments(decided), ...checkRows(decided)];
 }
 
-function refusal(line: DecisionLine, column: DecisionProblem['column'], problem: string): Found {
+function refusal(line: DecisionLine, column: DecisionProblem['column'], problem: string): Problems {
   const { place, row, attemptId: attempt, conversationId: conversation, decision } = line;
   const value = { row: String(row), attempt, conversation, decision }[column] ?? '';
   return [{ place, column, value, problem }];
 }
 
-function checkLine(named: Named, line: DecisionLine): Found {
+function checkLine(named: Named, line: DecisionLine): Problems {
   const { row, attemptId, conversationId, decision } = line;
   const recipient = named.recipients.get(row);
   if (recipient === undefined) return refusal(line, 'row', 'the list has no such row: leave the column as it was written');
@@ -86,7 +86,7 @@ function contradictionOf(ledgerId: string, attempt: AttemptRow, record: Conversa
 }
 
 /** One record per call, and one call per record. */
-function checkAssignments(lines: readonly DecisionLine[]): Found {
+function checkAssignments(lines: readonly DecisionLine[]): Problems {
   const records = new Map<string | null, DecisionLine>();
   const calls = new Map<string | null, DecisionLine>();
   return lines.flatMap((line) => {
@@ -103,7 +103,7 @@ function checkAssignments(lines: readonly DecisionLine[]): Found {
   });
 }
 
-function checkRows(lines: readonly DecisionLine[]): Found {
+function checkRows(lines: readonly DecisionLine[]): Problems {
   const ends = new Map<number, DecisionLine>();
   return lines.flatMap((line) => {
     if (line.decision === 'not_theirs') return [];

@@ -2,8 +2,8 @@ import { followCorrection } from './callbacks.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import { refuseUnlessEditable, refuseUnlessFixable } from './edit-refusal.ts';
 import {
-  judgeEdit,
-  judgeFix,
+  validateEdit,
+  validateFix,
   type EditFailure,
   type EditVerdict,
   type EditRow,
@@ -57,7 +57,7 @@ const mostDeferred = 50_000;
 const mostAtOnce = 5_000;
 const rowsPerPart = 500;
 
-interface Judged {
+interface ValidatedRow {
   row: EditRow;
   target: RecipientRow | undefined;
   verdict: EditVerdict;
@@ -102,14 +102,14 @@ export class RecipientEditor {
 
   async #runTogether(rows: readonly EditRow[], mayWait: boolean, now: number): Promise<EditResult[]> {
     const { campaignId, dryRun, fixes } = this.#options;
-    const look = async (db: Queries) => {
+    const validate = async (db: Queries) => {
       const campaign = await findCampaign(db, campaignId);
       if (fixes) refuseUnlessFixable(campaign, now);
       else refuseUnlessEditable(campaign, now);
       return { campaign, judged: await this.#judge(db, campaign, rows, now), first: (await lastRow(db, campaignId)) + 1 };
     };
     if (dryRun) {
-      const { judged, first } = await look(this.#store.db);
+      const { judged, first } = await validate(this.#store.db);
       const answers = this.#answer(judged, first + this.#added, mayWait);
       for (const { target, verdict } of judged) {
         if (verdict.kind === 'add') this.#added += 1;
@@ -118,39 +118,39 @@ export class RecipientEditor {
       return answers;
     }
     const { judged, first } = await lockedTransaction(this.#store, campaignId, async (tx) => {
-      const seen = await look(tx);
+      const seen = await validate(tx);
       await write(tx, { ...seen, now });
       return seen;
     });
     return this.#answer(judged, first, mayWait);
   }
 
-  async #judge(db: Queries, { rules }: Campaign, rows: readonly EditRow[], now: number): Promise<Judged[]> {
+  async #judge(db: Queries, { rules }: Campaign, rows: readonly EditRow[], now: number): Promise<ValidatedRow[]> {
     const { campaignId, restore, fixes, adds } = this.#options;
     const targets = await findTargets(db, campaignId, rows);
     if (fixes) {
       const known = await findRows(db, campaignId, rows.map(({ row }) => row)); // prettier-ignore
-      const judged = rows.map((row): Judged => {
+      const validated = rows.map((row): ValidatedRow => {
         const target = known.get(row.row);
-        return { row, target, verdict: judgeFix(row, target, targets.get(row.externalId ?? '')) };
+        return { row, target, verdict: validateFix(row, target, targets.get(row.externalId ?? '')) };
       });
-      return this.#refuseTakenNumbers(db, judged);
+      return this.#refuseTakenNumbers(db, validated);
     }
     const ids = [...targets.values()].map((target) => target.recipient_id);
     const open = await findOpen(db, ids);
-    const judged = rows.map((written): Judged => {
+    const validated = rows.map((written): ValidatedRow => {
       const target = targets.get(written.externalId ?? '');
       const row = withExpiry(written, target, { rules, now });
       if (adds && target !== undefined) return { row, target, verdict: { kind: 'unchanged' } };
       const isOpen = target !== undefined && open.has(target.recipient_id);
-      return { row, target, verdict: judgeEdit(row, target, { isOpen, restore }) };
+      return { row, target, verdict: validateEdit(row, target, { isOpen, restore }) };
     });
-    return this.#refuseTakenNumbers(db, judged);
+    return this.#refuseTakenNumbers(db, validated);
   }
 
   /** A number belongs to one row; a number freed in the same part is available. */
-  async #refuseTakenNumbers(db: Queries, judged: readonly Judged[]): Promise<Judged[]> {
-    const claims = judged.filter(({ verdict }) => claimsNumber(verdict));
+  async #refuseTakenNumbers(db: Queries, validated: readonly ValidatedRow[]): Promise<ValidatedRow[]> {
+    const claims = validated.filter(({ verdict }) => claimsNumber(verdict));
     const numbers = claims.map(({ row }) => row.e164);
     const holders = await findHolders(db, this.#options.campaignId, numbers);
     const freed = new Set(this.#freed);
@@ -166,16 +166,16 @@ export class RecipientEditor {
         if (target !== undefined) freed.delete(target.recipient_id);
       }
     }
-    return judged.map((one) => {
+    return validated.map((one) => {
       const holder = refused.get(one.row);
       return holder === undefined ? one : { ...one, verdict: duplicateOf(holder) };
     });
   }
 
-  #answer(judged: readonly Judged[], firstAdded: number, mayWait: boolean): EditResult[] {
+  #answer(validated: readonly ValidatedRow[], firstAdded: number, mayWait: boolean): EditResult[] {
     let next = firstAdded;
     const results: EditResult[] = [];
-    for (const { row, target, verdict } of judged) {
+    for (const { row, target, verdict } of validated) {
       const campaignRow = target?.row_number ?? null;
       const base = { row: row.row, code: null, hint: null, campaignRow };
       if (verdict.kind === 'add') results.push({ ...base, result: 'accepted', campaignRow: next++ });
@@ -220,7 +220,7 @@ function duplicateOf(row: number): EditVerdict {
 
 interface Writing {
   campaign: Campaign;
-  judged: readonly Judged[];
+  judged: readonly ValidatedRow[];
   first: number;
   now: number;
 }

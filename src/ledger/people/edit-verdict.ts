@@ -36,7 +36,7 @@ export type EditVerdict =
  * Effect on the recipient with the row's id. One with a planned or open call stays as it is, and so does an outcome other than `rejected`,
  * `undialable` or a withdrawal to restore.
  */
-export function judgeEdit(
+export function validateEdit(
   row: EditRow,
   target: RecipientRow | undefined,
   { isOpen, restore }: { isOpen: boolean; restore: boolean },
@@ -74,7 +74,7 @@ export function judgeEdit(
 }
 
 /** Effect on the rejected row of the same row number. `holder`: the row with its id. */
-export function judgeFix(row: EditRow, target: RecipientRow | undefined, holder: RecipientRow | undefined): EditVerdict {
+export function validateFix(row: EditRow, target: RecipientRow | undefined, holder: RecipientRow | undefined): EditVerdict {
   if (target === undefined) return { kind: 'failed', code: 'not_found', hint: 'the campaign has no such row' };
   if (target.outcome !== 'rejected') {
     if (target.outcome === null && isSameRow(row, target)) return { kind: 'unchanged' };

@@ -10,7 +10,7 @@ import { assignRecord } from '../collect/matching.ts';
 import { lockCampaign, lockedTransaction } from '../locks.ts';
 import type { At, Tx, Store } from '../tx.ts';
 import { finishRecipients } from '../rows/recipients.ts';
-import { redialRecipient, refuseIfNobodyIsDialled } from './resolve.ts';
+import { redialRecipient, refuseIfNotDialling } from './resolve.ts';
 import { updateAttempt } from '../updates.ts';
 import type { AttemptRow, RecipientRow } from '../schema.ts';
 
@@ -31,20 +31,20 @@ const redialMark = '';
 export async function resolveDoubt(store: Store, { campaignId, now }: At, lines: readonly DecisionLine[]): Promise<DoubtResolution> {
   return lockedTransaction(store, campaignId, async (tx) => {
     const campaign = await requireCampaign(tx, campaignId);
-    if (lines.some(({ decision }) => decision === 'redial')) refuseIfNobodyIsDialled(campaign, now);
+    if (lines.some(({ decision }) => decision === 'redial')) refuseIfNotDialling(campaign, now);
     const named = await readNamed(tx, campaignId, lines);
     refuseIfAny(findProblems({ ledgerId: store.ledgerId, ...named }, lines));
     return new Resolving({ tx, campaign, now, named }).decide(lines);
   });
 }
 
-interface Found extends Omit<Named, 'ledgerId'> {
+interface NamedWithDecisions extends Omit<Named, 'ledgerId'> {
   attempts: Map<string, AttemptRow>;
   /** `attempt conversation` of earlier decisions. */
   said: ReadonlySet<string>;
 }
 
-async function readNamed(tx: Tx, campaignId: string, lines: readonly DecisionLine[]): Promise<Found> {
+async function readNamed(tx: Tx, campaignId: string, lines: readonly DecisionLine[]): Promise<NamedWithDecisions> {
   const unique = <Value>(values: readonly Value[]): Value[] => [...new Set(values)];
   const rows = unique(lines.map(({ row }) => row));
   const attemptIds = unique(lines.flatMap(({ attemptId }) => attemptId ?? []));
@@ -53,7 +53,7 @@ async function readNamed(tx: Tx, campaignId: string, lines: readonly DecisionLin
   const recipients = await readInParts(rows, (part) => ofCampaign.where('row_number', 'in', part).execute());
   const attempts = await readInParts(attemptIds, (part) => tx.selectFrom('attempts').selectAll().where('attempt_id', 'in', part).execute());
   const marked = [...attemptIds, ...recipients.map((row) => row.recipient_id)];
-  const said = await readInParts(marked, (part) => tx.selectFrom('dismissals').selectAll().where('attempt_id', 'in', part).execute());
+  const dismissals = await readInParts(marked, (part) => tx.selectFrom('dismissals').selectAll().where('attempt_id', 'in', part).execute());
   const records = await readInParts(conversationIds, (part) =>
     tx.selectFrom('conversations').selectAll().where('conversation_id', 'in', part).execute(),
   );
@@ -61,7 +61,7 @@ async function readNamed(tx: Tx, campaignId: string, lines: readonly DecisionLin
     recipients: new Map(recipients.map((row) => [row.row_number, row])),
     attempts: new Map(attempts.map((row) => [row.attempt_id, row])),
     records: new Map(records.map((row) => [row.conversation_id, row])),
-    said: new Set(said.map((row) => `${row.attempt_id} ${row.conversation_id}`)),
+    said: new Set(dismissals.map((row) => `${row.attempt_id} ${row.conversation_id}`)),
   };
 }
 
@@ -69,11 +69,11 @@ class Resolving {
   readonly #tx: Tx;
   readonly #campaign: Campaign;
   readonly #now: number;
-  readonly #named: Found;
+  readonly #named: NamedWithDecisions;
   readonly #problems: DecisionProblem[] = [];
   readonly #done: DoubtResolution = { assigned: 0, dismissed: 0, redialled: 0, givenUp: 0, over: 0 };
 
-  constructor({ tx, campaign, now, named }: { tx: Tx; campaign: Campaign; now: number; named: Found }) {
+  constructor({ tx, campaign, now, named }: { tx: Tx; campaign: Campaign; now: number; named: NamedWithDecisions }) {
     this.#tx = tx;
     this.#campaign = campaign;
     this.#now = now;
@@ -152,7 +152,7 @@ class Resolving {
     return kept !== undefined;
   }
 
-  async #redial(recipient: RecipientRow, lines: readonly DecisionLine[], said: DecisionLine): Promise<void> {
+  async #redial(recipient: RecipientRow, lines: readonly DecisionLine[], line: DecisionLine): Promise<void> {
     const [now] = await readDoubtfulRows(this.#tx, this.#campaign, { recipients: [recipient], now: this.#now });
     const shown = new Set(lines.map(({ attemptId, conversationId }) => `${attemptId} ${conversationId}`));
     const calls = now?.calls ?? [];
@@ -161,7 +161,7 @@ class Resolving {
     if (unseen.length > 0) {
       const ids = unseen.map(({ conversationId }) => conversationId).join(', ');
       const what = `the row may have other records by now (${ids}): have the file written again, and check them`;
-      this.#problems.push({ place: said.place, column: 'row', value: String(recipient.row_number), problem: what });
+      this.#problems.push({ place: line.place, column: 'row', value: String(recipient.row_number), problem: what });
       return;
     }
     for (const { attempt, conversationId } of open) {

@@ -31,7 +31,7 @@ export class RedialRefusedError extends RefusedError {
   override readonly name = 'RedialRefusedError' as const;
 }
 
-export function refuseIfNobodyIsDialled({ campaignId, state, rules }: Campaign, now: number): void {
+export function refuseIfNotDialling({ campaignId, state, rules }: Campaign, now: number): void {
   if (rules.endsAt !== null && rules.endsAt <= now) {
     throw new RedialRefusedError(
       `Campaign ${campaignId} ended for good at ${new Date(rules.endsAt).toISOString()} (ends_at): nobody would be called, so its rows stay unresolved. ` +
@@ -54,7 +54,7 @@ export function refuseIfNobodyIsDialled({ campaignId, state, rules }: Campaign, 
  */
 export async function resolveUnresolved(store: Store, { campaignId, now }: At, decision: 'redial' | 'give_up'): Promise<Resolution> {
   return lockedTransaction(store, campaignId, async (tx) => {
-    if (decision === 'redial') refuseIfNobodyIsDialled(await requireCampaign(tx, campaignId), now);
+    if (decision === 'redial') refuseIfNotDialling(await requireCampaign(tx, campaignId), now);
     const ofCampaign = tx.selectFrom('batches').where('campaign_id', '=', campaignId);
     const state = decision === 'redial' ? 'redial' : 'given_up';
     for (const batch of await ofCampaign.select(['batch_id', 'campaign_id']).where('state', '=', 'held').execute())

@@ -35,28 +35,28 @@ export async function withdrawRecipients(
   { campaignId, note, dryRun, now }: WithdrawOptions,
   keys: WithdrawKeys,
 ): Promise<WithdrawResult[]> {
-  const look = async (db: Queries) => {
+  const validate = async (db: Queries) => {
     const campaign = await findCampaign(db, campaignId);
     refuseUnlessEditable(campaign, now);
-    return judge(db, campaign, keys);
+    return validateKeys(db, campaign, keys);
   };
-  if (dryRun) return (await look(store.db)).results;
+  if (dryRun) return (await validate(store.db)).results;
   return lockedTransaction(store, campaignId, async (tx) => {
-    const { results, withdrawn, wished } = await look(tx);
-    const taken = withdrawn.length + wished.length;
+    const { results, withdrawn, wished: withdrawing } = await validate(tx);
+    const taken = withdrawn.length + withdrawing.length;
     if (taken === 0) return results;
     const data = { by: 'person' as const, ...(note === null ? {} : { note }) };
     const type = 'recipient.withdrawn' as const;
     const counts = { added: 0, corrected: 0, withdrawn: taken };
     await appendEvents(tx, [
       ...withdrawn.map((recipientId) => ({ at: now, campaignId, type, recipientId, data })),
-      ...wished.map((recipientId) => ({ at: now, campaignId, type, recipientId, data: { ...data, callOpen: true as const } })),
+      ...withdrawing.map((recipientId) => ({ at: now, campaignId, type, recipientId, data: { ...data, callOpen: true as const } })),
       { at: now, campaignId, type: 'campaign.edited', data: counts },
     ]);
     const end = { outcome: 'cancelled', reason: withdrawnReason } as const;
     const finishes = withdrawn.map((recipientId) => ({ recipientId, ...end }));
     await finishRecipients(tx, { campaignId, now }, finishes);
-    for (const recipientId of wished) await updateRecipient(tx, recipientId, { taken_out_at: now });
+    for (const recipientId of withdrawing) await updateRecipient(tx, recipientId, { taken_out_at: now });
     return results;
   });
 }
@@ -67,7 +67,7 @@ interface Judgement {
   wished: string[];
 }
 
-async function judge(db: Queries, { campaignId, api }: Campaign, keys: WithdrawKeys): Promise<Judgement> {
+async function validateKeys(db: Queries, { campaignId, api }: Campaign, keys: WithdrawKeys): Promise<Judgement> {
   if (('ids' in keys ? keys.ids : keys.rows).length === 0) return { results: [], withdrawn: [], wished: [] };
   let query = db
     .selectFrom('recipients')
@@ -80,21 +80,21 @@ async function judge(db: Queries, { campaignId, api }: Campaign, keys: WithdrawK
   const open = await findOpen(db, ids);
   const ofOpen = reportsRecipients(api) ? 'withdrawing' : 'call_open';
   const withdrawn: string[] = [];
-  const wished: string[] = [];
+  const withdrawing: string[] = [];
   const found = new Map<string | number, WithdrawResult>();
   for (const row of rows) {
     const key = 'ids' in keys ? (row.external_id ?? '') : row.row_number;
     const isOpen = row.state === 'open' || open.has(row.recipient_id);
     const result = isOpen ? ofOpen : row.state === 'waiting' ? 'withdrawn' : 'already_ended';
     if (result === 'withdrawn') withdrawn.push(row.recipient_id);
-    if (result === 'withdrawing' && row.taken_out_at === null) wished.push(row.recipient_id);
+    if (result === 'withdrawing' && row.taken_out_at === null) withdrawing.push(row.recipient_id);
     // Of rows sharing an id only one was ever accepted.
     const known = found.get(key);
     if (known === undefined || known.result === 'already_ended') found.set(key, { key, campaignRow: row.row_number, result });
   }
   const named: readonly (string | number)[] = 'ids' in keys ? keys.ids : keys.rows;
   const results = named.map((key) => found.get(key) ?? { key, campaignRow: null, result: 'not_found' as const });
-  return { results, withdrawn, wished };
+  return { results, withdrawn, wished: withdrawing };
 }
 
 /** Unfinished recipients with an id, paged in row order, to find those missing from an upload. */

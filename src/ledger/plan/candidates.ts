@@ -1,6 +1,6 @@
 import { openAttemptStates } from '../../rules/ledger.ts';
 import type { CallerSorting } from '../../rules/caller-choice.ts';
-import { judgeEligibility, type EligibilityInput } from '../../rules/attempts/eligibility.ts';
+import { evaluateEligibility, type EligibilityInput } from '../../rules/attempts/eligibility.ts';
 import { consentSpan } from '../../rules/consent.ts';
 import { calendarsFor } from '../../rules/hours/legal-hours.ts';
 import { readBudgets, readCaps } from '../limits/placed-calls.ts';
@@ -16,18 +16,18 @@ import type { Finish } from '../rows/recipients.ts';
 import { laterTermsOf, personIn, placeOf } from '../rows/row-terms.ts';
 import { dueRanks, dueRecipients } from '../limits/counters.ts';
 import { findSuppressed } from '../rows/suppressions.ts';
-import { openPromisesTo } from '../rows/promises.ts';
-import type { PromiseRow, RecipientRow } from '../schema.ts';
+import { openCallbacksTo } from '../rows/promises.ts';
+import type { CallbackRow, RecipientRow } from '../schema.ts';
 
 export async function selectDue(
   tx: Tx,
   campaign: Pick<Campaign, 'campaignId' | 'rules' | 'pilot'>,
-  look: { now: number; limit: number; wordsKept: boolean },
+  options: { now: number; limit: number; wordsKept: boolean },
 ): Promise<RecipientRow[]> {
   const rows: RecipientRow[] = [];
-  for (const rank of await dueRanks(tx, campaign, look.now)) {
-    if (rows.length >= look.limit) break;
-    const due = dueRecipients(tx, campaign, { ...look, ranks: [rank], limit: look.limit - rows.length });
+  for (const rank of await dueRanks(tx, campaign, options.now)) {
+    if (rows.length >= options.limit) break;
+    const due = dueRecipients(tx, campaign, { ...options, ranks: [rank], limit: options.limit - rows.length });
     rows.push(...(await due.selectAll().orderBy('due_at').orderBy('row_number').execute()));
   }
   return rows;
@@ -88,13 +88,13 @@ export async function readQuestions(
 ): Promise<(row: RecipientRow, numberBusy: boolean) => EligibilityInput> {
   const { campaignId, rules } = campaign;
   const suppressed = await findSuppressed(db, { campaignId, purpose: rules.purpose, now }, numbersOf(recipients));
-  const promised = new Map((await openPromisesTo(db, numbersOf(recipients))).map((promise) => [promise.e164, promise]));
-  const calleeOf = (row: RecipientRow) => ({ e164: row.e164 ?? '', person: personIn(row), place: placeOf(row) });
+  const callbacks = new Map((await openCallbacksTo(db, numbersOf(recipients))).map((callback) => [callback.e164, callback]));
+  const cappedOf = (row: RecipientRow) => ({ e164: row.e164 ?? '', person: personIn(row), place: placeOf(row) });
   const budgetedOf = (row: RecipientRow) => {
     const { recipient_id: recipientId, counted, budget_from: budgetFrom } = row;
     return { recipientId, e164: row.e164 ?? '', counted, budgetFrom };
   };
-  const capsAllowAt = areBegun ? () => now : await readCaps(db, rules, { callees: recipients.map(calleeOf), now });
+  const capsAllowAt = areBegun ? () => now : await readCaps(db, rules, { callees: recipients.map(cappedOf), now });
   const budgetAllowsAt = areBegun ? () => now : await readBudgets(db, rules.retry, { recipients: recipients.map(budgetedOf), now });
   return (row, numberBusy) => ({
     at: now,
@@ -109,22 +109,22 @@ export async function readQuestions(
     revoked: suppressed.get(row.e164 ?? '') === 'consent_revoked',
     consent: consentSpan(rules.consent, laterTermsOf(row).consentedAt),
     numberBusy,
-    promise: promiseTo(row, promised.get(row.e164 ?? '')),
-    capsAllowAt: capsAllowAt(calleeOf(row)),
+    promise: callbackTo(row, callbacks.get(row.e164 ?? '')),
+    capsAllowAt: capsAllowAt(cappedOf(row)),
     budgetAllowsAt: budgetAllowsAt(budgetedOf(row)),
     attempted: row.called === 1,
   });
 }
 
 /** Callback to the row's number: its own, or another row's. */
-function promiseTo(row: RecipientRow, open: PromiseRow | undefined): NonNullable<EligibilityInput['promise']> | null {
+function callbackTo(row: RecipientRow, open: CallbackRow | undefined): NonNullable<EligibilityInput['promise']> | null {
   const isOwn = open !== undefined && open.promise_id === row.promise_id;
   if (row.promise_id !== null && !isOwn) return 'called_off';
   return open === undefined || open.due_at === null || open.until === null ? null : { isOwn, dueAt: open.due_at, until: open.until };
 }
 
 /** For planner and dial transaction. `planned`: attempts per recipient that the caller has planned. */
-export async function readStandings(
+export async function readDialFacts(
   tx: Tx,
   campaign: Campaign,
   { recipients, planned, now }: { recipients: readonly RecipientRow[]; planned: 0 | 1; now: number },
@@ -160,7 +160,7 @@ interface Deferral {
   ids: string[];
 }
 
-interface Look {
+interface SortInput {
   candidates: readonly RecipientRow[];
   slots: number;
   now: number;
@@ -169,18 +169,18 @@ interface Look {
   callers: CallerSorting | null;
 }
 
-export async function sortCandidates(tx: Tx, campaign: Campaign, look: Look): Promise<Sorting> {
-  const { candidates, slots, now, wordsKept, callers } = look;
+export async function sortCandidates(tx: Tx, campaign: Campaign, input: SortInput): Promise<Sorting> {
+  const { candidates, slots, now, wordsKept, callers } = input;
   const busy = await findBusyNumbers(tx, numbersOf(candidates));
   const wanted = await findWantedElsewhere(tx, campaign, numbersOf(candidates), now);
-  const standingOf = await readStandings(tx, campaign, { recipients: candidates, planned: 0, now });
+  const dialFactsOf = await readDialFacts(tx, campaign, { recipients: candidates, planned: 0, now });
   const sorting: Sorting = { dial: [], finishes: [], doubtful: new Map(), deferrals: new Map(), heldPromises: new Map() };
   const words = new Set<string>();
   for (const row of candidates) {
     if (sorting.dial.length >= slots) break;
     if (wordsKept && row.words_key !== null && words.has(row.words_key)) continue;
-    const { question, dialBlock } = standingOf(row, row.e164 !== null && busy.has(row.e164));
-    const verdict = judgeEligibility(question);
+    const { question, dialBlock } = dialFactsOf(row, row.e164 !== null && busy.has(row.e164));
+    const verdict = evaluateEligibility(question);
     // The callback may expire while it waits.
     const soonest = typeof question.promise === 'object' && question.promise?.isOwn === true ? question.promise.until : Infinity;
     const wait = (until: number, reason: string): void => {
@@ -192,13 +192,13 @@ export async function sortCandidates(tx: Tx, campaign: Campaign, look: Look): Pr
     else if (verdict.verdict === 'dial' && row.promise_id === null && wanted.has(row.e164 ?? '')) {
       wait(now + wantedRecheckMs, 'higher_priority');
     } else if (verdict.verdict === 'dial') {
-      const wish = { caller: row.caller, ...placeOf(row), isPromised: row.promise_id !== null };
-      const ownIsFullUntil = callers?.waitsUntil(wish) ?? null;
+      const callerRequest = { caller: row.caller, ...placeOf(row), isPromised: row.promise_id !== null };
+      const ownIsFullUntil = callers?.waitsUntil(callerRequest) ?? null;
       if (ownIsFullUntil !== null) {
         wait(ownIsFullUntil, 'caller_limit');
         continue;
       }
-      if (callers !== null && !callers.takes(wish)) continue;
+      if (callers !== null && !callers.takes(callerRequest)) continue;
       sorting.dial.push(row);
       if (row.e164 !== null) busy.add(row.e164);
       if (row.words_key !== null) words.add(row.words_key);

@@ -6,12 +6,12 @@ import { reportsRecipients } from '../../rules/service-api.ts';
 import { earliest } from '../../rules/campaign-rules.ts';
 import type { WaitReason } from '../../rules/pacing/next-step.ts';
 import { lockAccount } from '../limits/account-pace.ts';
-import { callersFullUntil, fullUntil, readCampaignRooms } from '../limits/caller-room.ts';
+import { callersFullUntil, fullUntil, readCampaignCapacities } from '../limits/caller-room.ts';
 import { giveCaller, readCallersIn } from '../limits/callers.ts';
 import { deferRecipients, selectDue, sortCandidates, type Sorting } from './candidates.ts';
 import { decidePilot, isPilotOver } from '../limits/pilot.ts';
 import { tripGates, goalAllowance, isAnyoneSpared } from '../limits/gates.ts';
-import { pauseForHouse } from '../limits/house.ts';
+import { pauseForAccountRules } from '../limits/house.ts';
 import { openBreaker, blockedUntil, canaryAllowance, pauseUnproven } from '../limits/safety.ts';
 import { changeCampaignState, drainCampaign, findCampaign, type Campaign } from '../rows/campaigns.ts';
 import {
@@ -22,7 +22,7 @@ import {
   nextDueAt,
   readUnsubmitted,
   type Outstanding,
-  candidatesPerLook,
+  candidatesPerPass,
   countDialable,
   countDue,
   isAnyoneDue,
@@ -35,8 +35,8 @@ import { lockCampaign } from '../locks.ts';
 import { findBatch, findRoundRow } from '../reads.ts';
 import type { Tx, Store } from '../tx.ts';
 import { finishRecipients, type Finish } from '../rows/recipients.ts';
-import { isLeftToPromises, notePromiseDelays } from '../rows/promises.ts';
-import { settlePassedPromises } from '../rows/passed-promises.ts';
+import { hasOnlyCallbacksLeft, noteCallbackDelays } from '../rows/promises.ts';
+import { settlePassedCallbacks } from '../rows/passed-promises.ts';
 import { findOverlapping, readWordsKept, sharesWords } from '../doubt/shared-words.ts';
 
 export type Plan =
@@ -54,12 +54,12 @@ export interface PlanInput {
   render: RenderRecipient;
 }
 
-interface Look extends PlanInput {
+interface PassInput extends PlanInput {
   ledgerId: string;
 }
 
 /** Recheck interval of a wait that no collector ends. */
-const lookAgainMs = 30_000;
+const recheckMs = 30_000;
 
 async function findPlanned(tx: Tx, input: PlanInput): Promise<Plan | undefined> {
   const stored = await findBatch(tx, batchIdOf(input.campaignId, input.round, input.n));
@@ -82,7 +82,7 @@ async function closeWaiting(tx: Tx, input: PlanInput, reason: DrainReason | type
     .where('campaign_id', '=', input.campaignId)
     .where('state', '=', 'waiting')
     .$if(reason === goalReached, (query) => query.where('promise_id', 'is', null))
-    .limit(candidatesPerLook)
+    .limit(candidatesPerPass)
     .execute();
   const outcome = reason === goalReached ? 'cancelled' : outcomeOfWaiting(reason);
   await finishRecipients(
@@ -94,11 +94,11 @@ async function closeWaiting(tx: Tx, input: PlanInput, reason: DrainReason | type
       reason: reason === 'campaign_end' && shared === 1 ? 'words_busy' : reason,
     })),
   );
-  return rows.length === candidatesPerLook;
+  return rows.length === candidatesPerPass;
 }
 
 /** One planning pass; undefined: recipients were sorted out, so another pass is worthwhile. */
-async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
+async function planOnce(tx: Tx, input: PassInput): Promise<Plan | undefined> {
   await lockCampaign(tx, input.campaignId);
   const planned = await findPlanned(tx, input);
   if (planned !== undefined) return planned;
@@ -126,8 +126,8 @@ async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
     await changeCampaignState(tx, input, { to: 'running' });
     return undefined;
   }
-  if (await pauseForHouse(tx, campaign, input.now)) return undefined;
-  await settlePassedPromises(tx, campaign, input.now);
+  if (await pauseForAccountRules(tx, campaign, input.now)) return undefined;
+  await settlePassedCallbacks(tx, campaign, input.now);
   if (campaign.goal === 'reached' && (await closeWaiting(tx, input, goalReached))) return undefined;
   if (await decidePilot(tx, campaign, input.now)) return undefined;
   // Only the operator's resume decides the pilot; no call is placed before.
@@ -149,7 +149,7 @@ async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
 
 async function fillBatch(
   tx: Tx,
-  input: Look,
+  input: PassInput,
   { campaign, allowance }: { campaign: Campaign; allowance: number | null },
 ): Promise<Plan | undefined> {
   const { rules } = campaign;
@@ -161,7 +161,7 @@ async function fillBatch(
   if (slots.wait !== null) return wait(tx, input, { reason: slots.wait.reason, until: slots.wait.until });
   const { numbers, choice, limits } = rules.callers;
   // One request uses one number.
-  const { rooms, looksAt } = await readCampaignRooms(tx, campaign, input.now);
+  const { rooms, looksAt } = await readCampaignCapacities(tx, campaign, input.now);
   const pool = numbers.length > 1 || rooms.size > 0 ? await readCallersIn(tx, campaign) : null;
   if (pool?.length === 0) return wait(tx, input, { reason: 'paused', until: rules.endsAt });
   const usable = pool?.map(({ phoneNumberId }) => phoneNumberId) ?? numbers;
@@ -173,7 +173,7 @@ async function fillBatch(
   await finishRecipients(tx, input, sorting.finishes);
   await leaveInDoubt(tx, input, sorting.doubtful);
   await deferRecipients(tx, input, sorting.deferrals.values());
-  await notePromiseDelays(tx, sorting.heldPromises);
+  await noteCallbackDelays(tx, sorting.heldPromises);
   const rendered = sorting.dial.map((row) => ({ row, texts: input.render(JSON.parse(row.cells) as string[]) }));
   // The import refuses such rows; without a text no call is placed.
   const mute = rendered.flatMap(({ row, texts }) => (texts === null ? [endWithoutWords(row)] : []));
@@ -191,7 +191,7 @@ async function fillBatch(
   const size = await createBatch(tx, { ...input, agentId, caller, reference, recipients: apart, wordsKept, refused });
   await finishRecipients(tx, input, refused);
   if (size === 0 && refused.length > 0) return undefined;
-  if (size === 0) return wait(tx, input, { reason: 'words', until: input.now + lookAgainMs });
+  if (size === 0) return wait(tx, input, { reason: 'words', until: input.now + recheckMs });
   const chosen = apart.map(({ row }) => row).filter((row) => !refused.some(({ recipientId }) => recipientId === row.recipient_id));
   if (callers !== null) await giveCaller(tx, input.campaignId, { phoneNumberId: caller, recipients: chosen });
   return { kind: 'batch', batchId: batchIdOf(input.campaignId, input.round, input.n), state: 'intent', size };
@@ -201,15 +201,15 @@ async function fillBatch(
 async function sortDue(
   tx: Tx,
   campaign: Campaign,
-  look: { now: number; slots: number; wordsKept: boolean },
+  options: { now: number; slots: number; wordsKept: boolean },
   sortCallers: () => CallerSorting | null,
 ): Promise<{ sorting: Sorting; callers: CallerSorting | null }> {
-  for (let limit = Math.min(2 * look.slots, candidatesPerLook); ; limit = candidatesPerLook) {
-    const candidates = await selectDue(tx, campaign, { ...look, limit });
+  for (let limit = Math.min(2 * options.slots, candidatesPerPass); ; limit = candidatesPerPass) {
+    const candidates = await selectDue(tx, campaign, { ...options, limit });
     const callers = sortCallers();
-    const sorting = await sortCandidates(tx, campaign, { ...look, candidates, callers });
-    const isAll = limit === candidatesPerLook || candidates.length < limit;
-    if (isAll || sorting.dial.length >= look.slots) return { sorting, callers };
+    const sorting = await sortCandidates(tx, campaign, { ...options, candidates, callers });
+    const isAll = limit === candidatesPerPass || candidates.length < limit;
+    if (isAll || sorting.dial.length >= options.slots) return { sorting, callers };
   }
 }
 
@@ -221,7 +221,7 @@ function toLine({ row, openingLine }: { row: { recipient_id: string }; openingLi
 async function waitForWords(tx: Tx, input: PlanInput, campaign: Campaign): Promise<Plan | undefined> {
   if (!(await isAnyoneDue(tx, campaign, input.now))) return undefined;
   const outstanding = await countOutstanding(tx, input.campaignId);
-  const until = isOutstanding(outstanding) ? null : input.now + lookAgainMs;
+  const until = isOutstanding(outstanding) ? null : input.now + recheckMs;
   return { kind: 'wait', reason: 'words', until: earliest(until, campaign.rules.endsAt), outstanding };
 }
 
@@ -245,7 +245,7 @@ async function finishOrWait(tx: Tx, input: PlanInput, campaign: Campaign): Promi
     return { kind: 'wait', reason: 'pilot', until: rules.endsAt, outstanding };
   if (due !== null) {
     // Rows due after the end get their outcome at the end.
-    const onlyPromises = !isOutstanding(outstanding) && (await isLeftToPromises(tx, input.campaignId));
+    const onlyPromises = !isOutstanding(outstanding) && (await hasOnlyCallbacksLeft(tx, input.campaignId));
     return { kind: 'wait', reason: 'due', until: Math.min(due, rules.endsAt ?? due), outstanding, ...(onlyPromises && { onlyPromises }) };
   }
   if (isOutstanding(outstanding)) return { kind: 'wait', reason: 'collecting', until: null, outstanding };
@@ -259,7 +259,7 @@ async function finishOrWait(tx: Tx, input: PlanInput, campaign: Campaign): Promi
  */
 export async function planBatch(store: Store, input: PlanInput): Promise<Plan> {
   for (;;) {
-    const plan = await store.transaction((tx) => lookOnce(tx, { ...input, ledgerId: store.ledgerId }));
+    const plan = await store.transaction((tx) => planOnce(tx, { ...input, ledgerId: store.ledgerId }));
     if (plan !== undefined) return plan;
   }
 }

@@ -1,4 +1,4 @@
-import { judgeEligibility } from '../../rules/attempts/eligibility.ts';
+import { evaluateEligibility } from '../../rules/attempts/eligibility.ts';
 import { consentFaults } from '../../rules/consent.ts';
 import { groupBy } from '../../rules/collections.ts';
 import type { WithdrawReason } from '../../rules/events.ts';
@@ -47,18 +47,18 @@ export async function findWithdrawals(
   // The row's start was checked when the call began.
   const begun = { marginMs: ringLimitMs + 2 * pollMs, rowStartsAt: null };
   const refused = recipients.flatMap((row) => {
-    const verdict = judgeEligibility({ ...questionOf(row, false), ...begun });
+    const verdict = evaluateEligibility({ ...questionOf(row, false), ...begun });
     return verdict.verdict === 'dial' ? [] : [{ batchId: row.batch_id, attemptId: row.attempt_id, reason: verdict.reason }];
   });
   return new Map(
     [...groupBy(refused, ({ batchId }) => batchId)].map(([batchId, calls]) => {
-      const reason = told.find((known) => known === calls[0]?.reason) ?? 'outside_hours';
+      const reason = knownReasons.find((known) => known === calls[0]?.reason) ?? 'outside_hours';
       return [batchId, { reason, attemptIds: new Set(calls.map(({ attemptId }) => attemptId)) }];
     }),
   );
 }
 
-const told = ['withdrawn', 'suppressed', 'campaign_end', 'row_expired', ...consentFaults] as const;
+const knownReasons = ['withdrawn', 'suppressed', 'campaign_end', 'row_expired', ...consentFaults] as const;
 
 /** Written before the service is asked to give calls back; its reports show later what it gave back. */
 export async function noteWithdrawing(tx: Tx, { campaignId, now }: At, { batchId, reason }: { batchId: string; reason: WithdrawReason }) {

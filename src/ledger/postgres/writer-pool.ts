@@ -134,9 +134,9 @@ class LentClient {
 
   /** Throws StandbyError, or the client's error for a dead connection. */
   async ask(): Promise<void> {
-    const askedAt = performance.now();
+    const checkedAt = performance.now();
     await requireWriter((text) => this.#client.query({ text, query_timeout: mostWaitMs } as QueryConfig));
-    this.askedAt = askedAt;
+    this.askedAt = checkedAt;
   }
 
   async query(text: string, values: unknown[]): Promise<QueryResult> {

@@ -4,10 +4,10 @@ import type { Outcome } from '../../rules/outcome.ts';
 import { readAggregates } from '../aggregates.ts';
 import { sqlPlaced } from './call-groups.ts';
 import type { Campaign } from '../rows/campaigns.ts';
-import { readCourse, type Course } from './timeline.ts';
-import { lawOutlook, type LawOutlook } from '../../rules/hours/legal-hours.ts';
+import { readCampaignTimeline, type CampaignTimeline } from './timeline.ts';
+import { lawSummaryOf, type LawSummary } from '../../rules/hours/legal-hours.ts';
 import { costOf, type Price } from '../../rules/price.ts';
-import { countPromises } from '../rows/promises.ts';
+import { countCallbacks } from '../rows/promises.ts';
 import { readEvents, type CampaignEvent } from '../events.ts';
 import { placeOf } from '../rows/row-terms.ts';
 import { accountScope } from '../rows/suppressions.ts';
@@ -17,22 +17,22 @@ import { readReport, reportDimensions, type Report } from './report.ts';
 /** Printed by `carillon report --json` and shown in reports. Instants are service time. */
 export type CampaignReport = Awaited<ReturnType<typeof readCampaignReport>>;
 
-export type ReportedCourse = Pick<Course, 'stepMs' | 'points' | 'pauses'>;
+export type ReportedTimeline = Pick<CampaignTimeline, 'stepMs' | 'points' | 'pauses'>;
 
 export async function readCampaignReport(store: Store, campaign: Campaign, now: number) {
   const { stateReason, createdAt, campaignId, rules } = campaign;
-  const course = await readCourse(store.db, campaign, now);
+  const timeline = await readCampaignTimeline(store.db, campaign, now);
   const report = await readReport(store, campaign, reportDimensions);
   return {
     ...report,
     stateReason,
     createdAt,
-    firstCallAt: course?.from ?? null,
-    lastCallAt: course?.to ?? null,
+    firstCallAt: timeline?.from ?? null,
+    lastCallAt: timeline?.to ?? null,
     funnel: await readFunnel(store.db, campaign),
-    course: course === null ? null : picked(course, toldOfCourse),
-    callbacks: await countPromises(store.db, campaignId, now),
-    law: await readLawOutlook(store.db, campaign),
+    course: timeline === null ? null : picked(timeline, reportedTimelineFields),
+    callbacks: await countCallbacks(store.db, campaignId, now),
+    law: await readLawForecast(store.db, campaign),
     /** Possible causes of a changed answer rate, oldest first: limits, agent, caller numbers, account rules. */
     changes: await readChanges(store.db, campaign),
     cost: reportedCost(rules.price, report),
@@ -44,8 +44,8 @@ const mostChanges = 200;
 
 async function readChanges(db: Queries, { campaignId, createdAt }: Campaign): Promise<CampaignEvent[]> {
   const own = await readEvents(db, campaignId, { types: changeTypes, limit: mostChanges });
-  const ofHouse = await readEvents(db, accountScope, { types: ['house.changed'], limit: mostChanges });
-  return [...own, ...ofHouse.filter(({ at }) => at >= createdAt)].toSorted((one, other) => one.seq - other.seq);
+  const accountEvents = await readEvents(db, accountScope, { types: ['house.changed'], limit: mostChanges });
+  return [...own, ...accountEvents.filter(({ at }) => at >= createdAt)].toSorted((one, other) => one.seq - other.seq);
 }
 
 /** Cost of line time; null: the file names no price. `perGoal`: per recipient with whom the goal was reached; null: none. */
@@ -58,7 +58,7 @@ function reportedCost(price: Price | undefined, { calls, goal }: Report) {
 }
 
 /** Known law for the rows that could be called. */
-export async function readLawOutlook(db: Queries, { campaignId, rules, createdAt }: Campaign): Promise<LawOutlook> {
+export async function readLawForecast(db: Queries, { campaignId, rules, createdAt }: Campaign): Promise<LawSummary> {
   const groups = await db
     .selectFrom('recipients')
     .select((eb) => ['country', 'regions', eb.fn.countAll<number>().as('rows')])
@@ -67,10 +67,10 @@ export async function readLawOutlook(db: Queries, { campaignId, rules, createdAt
     .groupBy(['country', 'regions'])
     .execute();
   const places = groups.map(({ rows, ...group }) => ({ ...placeOf(group), rows }));
-  return lawOutlook(rules, places, { from: createdAt, to: rules.endsAt });
+  return lawSummaryOf(rules, places, { from: createdAt, to: rules.endsAt });
 }
 
-export const toldOfCourse = ['stepMs', 'points', 'pauses'] as const;
+export const reportedTimelineFields = ['stepMs', 'points', 'pauses'] as const;
 
 export type Funnel = Awaited<ReturnType<typeof readFunnel>>;
 

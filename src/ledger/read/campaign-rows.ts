@@ -28,13 +28,13 @@ export interface CampaignRow {
   /** When the row is due; null unless it waits. */
   dueAt: number | null;
   changedAt: number;
-  terms: ShownTerms;
+  terms: VisibleTerms;
   /** JSON, if requested. */
   cells?: string;
 }
 
 /** Where, when and in which order a row is called, per the list; null: not given. */
-type ShownTerms = Omit<RowTerms, 'externalId' | 'e164' | keyof OwnTerms> & {
+type VisibleTerms = Omit<RowTerms, 'externalId' | 'e164' | keyof OwnTerms> & {
   [Term in keyof OwnTerms]-?: Exclude<OwnTerms[Term], undefined>;
 };
 
@@ -72,12 +72,12 @@ const usualLimit = 50;
 export async function readCampaignRows(db: Queries, campaignId: string, query: RowQuery, now: number): Promise<CampaignRow[]> {
   const { limit = usualLimit } = query;
   // Per status, recipients_standing gives the row order without a sort.
-  const found: FoundRow[] = [];
-  for (const only of standingsOf(query) ?? [null]) {
-    const wanted = await conditionOf(db, campaignId, query, { now, only });
+  const found: SelectedRow[] = [];
+  for (const only of statusesOf(query) ?? [null]) {
+    const condition = await conditionOf(db, campaignId, query, { now, only });
     const part = selectRows(db, campaignId, query)
       .where('row_number', '>', query.afterRow ?? 0)
-      .where(wanted);
+      .where(condition);
     found.push(...(await part.orderBy('row_number').limit(limit).execute()));
   }
   const first = found.toSorted((a, b) => a.row_number - b.row_number).slice(0, limit);
@@ -113,20 +113,20 @@ interface Ordered {
 }
 
 /** A page plus one row, each with its page key. Every order is an index's. */
-async function readOrdered(db: Queries, { campaignId, order, keys, query, now }: Ordered): Promise<(FoundRow & { key: string })[]> {
+async function readOrdered(db: Queries, { campaignId, order, keys, query, now }: Ordered): Promise<(SelectedRow & { key: string })[]> {
   const { limit = usualLimit } = query;
   const [first = 0, second = 0, third = 0] = keys ?? [];
-  const wanted = await conditionOf(db, campaignId, query, { now });
+  const condition = await conditionOf(db, campaignId, query, { now });
   const rows = selectRows(db, campaignId, query).limit(limit + 1);
   if (order.by === 'next') {
     // Served by the index recipients_next.
-    const waiting = rows.where(sql<SqlBool>`state = 'waiting'`).where(wanted);
+    const waiting = rows.where(sql<SqlBool>`state = 'waiting'`).where(condition);
     const page = keys === null ? waiting : waiting.where(sql<SqlBool>`(due_at, row_number) > (${first}, ${second})`);
     const found = await page.orderBy('due_at').orderBy('row_number').execute();
     return found.map((row) => ({ ...row, key: `${row.due_at}.${row.row_number}` }));
   }
   // The condition's unqualified columns need a single table.
-  const theirs = sql<SqlBool>`exists (select 1 from recipients one where one.recipient_id = recipients.recipient_id and ${wanted})`;
+  const theirs = sql<SqlBool>`exists (select 1 from recipients one where one.recipient_id = recipients.recipient_id and ${condition})`;
   if (order.by === 'last') {
     const called = sqlStates(requestedAttemptStates);
     const last = rows
@@ -169,10 +169,10 @@ export async function conditionOf(
   { now, only = null }: { now: number; only?: string | null },
 ): Promise<RawBuilder<SqlBool>> {
   const { rows, reasons, results, changedSince, waitingFor, search } = query;
-  const standings = only === null ? standingsOf(query) : null;
+  const statuses = only === null ? statusesOf(query) : null;
   const all = [
-    only === null ? sql`1 = 1` : sqlStanding(only),
-    ...(standings === null ? [] : [isIn(standing, standings)]),
+    only === null ? sql`1 = 1` : sqlStatus(only),
+    ...(statuses === null ? [] : [isIn(statusColumn, statuses)]),
     ...(rows === undefined ? [] : [isIn(sql`row_number`, rows)]),
     ...(reasons === undefined ? [] : [isIn(sql`reason`, reasons)]),
     ...(results === undefined ? [] : [isIn(sql`result`, results)]),
@@ -189,28 +189,28 @@ const shownColumns = [
   'recipients.not_before', 'recipients.expires_at', 'recipients.terms', 'recipients.result',
 ] as const; // prettier-ignore
 
-type FoundRow = Awaited<ReturnType<ReturnType<typeof selectRows>['execute']>>[number];
+type SelectedRow = Awaited<ReturnType<ReturnType<typeof selectRows>['execute']>>[number];
 
 /** Statuses that the query selects; null: all. */
-function standingsOf({ states, outcomes }: RowQuery): readonly string[] | null {
+function statusesOf({ states, outcomes }: RowQuery): readonly string[] | null {
   if (states === undefined && outcomes === undefined) return null;
   const open = ['waiting', 'open'] as const;
   const named = (outcomes ?? [...allOutcomes, 'in_progress']).flatMap((outcome) => (outcome === 'in_progress' ? open : outcome));
   return named.filter((name) => states?.includes(name === 'waiting' || name === 'open' ? name : 'done') ?? true);
 }
 
-const standing = sql`coalesce(outcome, state)`;
+const statusColumn = sql`coalesce(outcome, state)`;
 
 function isIn(column: RawBuilder<unknown>, values: readonly unknown[]): RawBuilder<unknown> {
   return values.length === 0 ? sql`1 = 0` : sql`${column} in (${sql.join(values)})`;
 }
 
 /** Rows of one status, as recipients_standing indexes them. */
-function sqlStanding(name: string): RawBuilder<SqlBool> {
+function sqlStatus(name: string): RawBuilder<SqlBool> {
   return name === 'waiting' || name === 'open' ? sql`(state = ${name} and outcome is null)` : sql`(state = 'done' and outcome = ${name})`;
 }
 
-async function withCalls(db: Queries, found: readonly FoundRow[], now: number): Promise<CampaignRow[]> {
+async function withCalls(db: Queries, found: readonly SelectedRow[], now: number): Promise<CampaignRow[]> {
   const ids = found.map((row) => row.recipient_id);
   const attempts =
     ids.length === 0
@@ -246,11 +246,11 @@ async function withCalls(db: Queries, found: readonly FoundRow[], now: number): 
   });
 }
 
-const nothingSaid = Object.fromEntries(ownTerms.map((term) => [term, null]));
+const noTerms = Object.fromEntries(ownTerms.map((term) => [term, null]));
 
-function shownTerms(row: Parameters<typeof termsOf>[0]): ShownTerms {
+function shownTerms(row: Parameters<typeof termsOf>[0]): VisibleTerms {
   const { externalId: _, e164: _number, ...terms } = termsOf(row);
-  return { ...nothingSaid, ...terms } as ShownTerms;
+  return { ...noTerms, ...terms } as VisibleTerms;
 }
 
 /** Shorter texts match nearly every row. */

@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import type { EventData } from '../../rules/events.ts';
-import { hasEnded, pausedByPerson } from '../../rules/lifecycle.ts';
+import { hasEnded, pausedByOperator } from '../../rules/lifecycle.ts';
 import { notToldApart } from '../../rules/disposition.ts';
 import { readStatus } from '../campaign/campaign-status.ts';
-import { readHookStanding } from '../campaign/hook-standing.ts';
+import { readHookStatus } from '../campaign/hook-standing.ts';
 import { readAccount } from '../limits/account-pace.ts';
 import { readCallerUse } from '../limits/callers.ts';
 import { readLineLimits } from '../limits/line-limits.ts';
 import type { Campaign } from '../rows/campaigns.ts';
-import { countPromises } from '../rows/promises.ts';
+import { countCallbacks } from '../rows/promises.ts';
 import { readPilot } from '../limits/pilot.ts';
 import { newestEvents, sqlMarkTypes } from '../events.ts';
 import type { Queries } from '../tx.ts';
@@ -51,10 +51,10 @@ async function readFacts(db: Queries, campaign: Campaign, now: number) {
     campaign,
     status,
     callers: await readCallerUse(db, campaign),
-    hooks: await readHookStanding(db, campaign),
+    hooks: await readHookStatus(db, campaign),
     doubt: await countDoubt(db, campaign, { status, now }),
     /** Null: the campaign never had any. */
-    callbacks: await countPromises(db, campaign.campaignId, now),
+    callbacks: await countCallbacks(db, campaign.campaignId, now),
     /** Null: the campaign has no pilot. */
     pilot: await readPilot(db, campaign),
     /** Real ms by which the service's clock is ahead of a worker's, if that stops dialling; else 0. */
@@ -74,7 +74,7 @@ function needsOf({ campaign, callers, hooks, doubt, callbacks, clocksApartMs: ap
   const { unclear = 0, overdue = 0 } = callbacks ?? {};
   const needs: readonly (Need | false)[] = [
     state === 'failed' && { kind: 'failed', reason },
-    state === 'paused' && reason !== pausedByPerson && { kind: 'paused', reason },
+    state === 'paused' && reason !== pausedByOperator && { kind: 'paused', reason },
     rows > 0 && { kind: 'unresolved', rows, apart: doubt.unresolved[notToldApart] ?? 0 },
     !ended && unclear + overdue > 0 && { kind: 'callbacks', unclear, overdue },
     ...callers.map(({ phoneNumberId, out }) => !ended && out !== null && ({ kind: 'caller_out', phoneNumberId, reason: out } as const)),

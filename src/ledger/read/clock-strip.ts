@@ -62,7 +62,7 @@ export async function readClockStrip(db: Queries, campaign: Campaign, now: numbe
   const ranked = counted.toSorted((a, b) => b.rows - a.rows || a.zone.localeCompare(b.zone));
   const from = Math.floor(now / hourMs) * hourMs - behindMs;
   const ahead = { from, to: from + 24 * hourMs };
-  const zones = ranked.slice(0, mostZones).map((entry) => judgeZone(entry, { now, startsAt, ahead }));
+  const zones = ranked.slice(0, mostZones).map((entry) => evaluateZone(entry, { now, startsAt, ahead }));
   return { ahead, zones, more: Math.max(0, ranked.length - mostZones) };
 }
 
@@ -75,12 +75,12 @@ async function readHourKinds(db: Queries, campaign: Pick<Campaign, 'campaignId' 
   }));
 }
 
-function judgeZone(
+function evaluateZone(
   { zone, kinds, rows }: { zone: string; kinds: readonly HourKind[]; rows: number },
   { now, startsAt, ahead }: { now: number; startsAt: number | null; ahead: Stretch },
 ): ClockZone {
   const from = Math.max(now, startsAt ?? now);
-  const looks = kinds.map(({ rows: alike, window }) => {
+  const states = kinds.map(({ rows: alike, window }) => {
     const then = windowAt({ ...window, at: from });
     if (!then.open) return { open: 0, opensAt: then.opensAt, closesAt: null };
     if (from > now) return { open: 0, opensAt: from, closesAt: null };
@@ -91,9 +91,9 @@ function judgeZone(
     zone,
     isKnown: timeZone(zone).isValid,
     rows,
-    open: looks.reduce((sum, { open }) => sum + open, 0),
-    opensAt: firstOf(looks.map(({ opensAt }) => opensAt)),
-    closesAt: firstOf(looks.map(({ closesAt }) => closesAt)),
+    open: states.reduce((sum, { open }) => sum + open, 0),
+    opensAt: firstOf(states.map(({ opensAt }) => opensAt)),
+    closesAt: firstOf(states.map(({ closesAt }) => closesAt)),
     ahead: {
       open: joined(windows.flatMap((window) => openStretches(window, { ...ahead, from: Math.max(ahead.from, startsAt ?? ahead.from) }))),
       // Without the campaign's hours, which come first.
@@ -146,9 +146,9 @@ export interface AdjustEffect {
 export async function readAdjustEffect(
   db: Queries,
   { campaignId, rules: known }: Campaign,
-  { wish, now }: { wish: Partial<AdjustableRules>; now: number },
+  { wish: changes, now }: { wish: Partial<AdjustableRules>; now: number },
 ): Promise<AdjustEffect> {
-  const rules = withAdjustments(known, wish);
+  const rules = withAdjustments(known, changes);
   const count = async (held: Campaign['rules']) => {
     const found = { waiting: 0, open: 0, shut: 0 };
     for (const { rows, window } of await readHourKinds(db, { campaignId, rules: held })) {

@@ -26,7 +26,7 @@ export interface DoubtCounts {
 
 const mostCounted = 1000;
 const mostDeferrals = 1000;
-const tellingReasons: readonly (string | null)[] = [notToldApart, acceptedLate, givenUp];
+const causeReasons: readonly (string | null)[] = [notToldApart, acceptedLate, givenUp];
 
 export async function countDoubt(
   db: Queries,
@@ -75,7 +75,7 @@ export async function countUnresolved(db: Queries, campaignId: string): Promise<
     .execute();
   const unresolved: Record<string, number> = {};
   for (const { reason, detail, count } of groups) {
-    const cause = (tellingReasons.includes(reason) ? reason : detail) ?? reason ?? 'unknown';
+    const cause = (causeReasons.includes(reason) ? reason : detail) ?? reason ?? 'unknown';
     unresolved[cause] = (unresolved[cause] ?? 0) + count;
   }
   return unresolved;

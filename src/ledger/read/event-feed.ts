@@ -12,7 +12,7 @@ export interface FeedQuery {
   limit: number;
 }
 
-interface Look {
+interface LogSnapshot {
   newest: number;
   /** Transactions writing to the log: a missing number up to `newest` belongs to one of them. */
   writers: ReadonlySet<string>;
@@ -28,7 +28,7 @@ export class EventFeed {
   /** No event up to this number can still appear. */
   #settled = 0;
   /** Settles more once its writers have ended. */
-  #look: Look | null = null;
+  #look: LogSnapshot | null = null;
 
   constructor(store: Pick<Store, 'db'>) {
     this.#store = store;

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { consentSpan } from '../../rules/consent.ts';
-import { withoutHouse } from '../../rules/house-rules.ts';
+import { withoutAccountRules } from '../../rules/house-rules.ts';
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import { lawFor } from '../../rules/hours/legal-hours.ts';
 import type { CallerCheckAtCall } from '../limits/callers.ts';
@@ -71,7 +71,7 @@ export async function readEvidence(
 
 async function readCampaign(db: Queries, id: string) {
   const { campaignId, name, rules: held, state } = await requireCampaign(db, id);
-  const rules = withoutHouse(held);
+  const rules = withoutAccountRules(held);
   const found = db.selectFrom('campaigns').select(['file', 'file_hash', 'created_at']).where('campaign_id', '=', id);
   const { file, file_hash: fileHash, created_at: importedAt } = await found.executeTakeFirstOrThrow();
   /** `fileHash`: of the file's content and its list's bytes. `file` null: begun before files were stored. */
@@ -106,11 +106,11 @@ async function readRow(
   /** Laws that apply to the row, as frozen, with source and look-up date. */
   const law = lawFor(rules, placeOf(recipient)).map(({ id, source, asOf = null }) => ({ id, source, asOf }));
   const theirs = { externalId, cells, zones, country, regions, consent, outcome, reason, law };
-  return { campaignId, row, recipientId, ...(recipient.e164 === e164 ? theirs : somebodyElses), calls };
+  return { campaignId, row, recipientId, ...(recipient.e164 === e164 ? theirs : redactedFields), calls };
 }
 
 /** For a row that now leads to another number. */
-const somebodyElses = { externalId: null, cells: null, zones: [], country: null, regions: null, consent: null, outcome: null, reason: null, law: [] }; // prettier-ignore
+const redactedFields = { externalId: null, cells: null, zones: [], country: null, regions: null, consent: null, outcome: null, reason: null, law: [] }; // prettier-ignore
 
 async function readCall(db: Queries, attempt: AttemptRow) {
   const { batch_id: batchId, campaign_id: campaignId } = attempt;

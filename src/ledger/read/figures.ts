@@ -2,16 +2,16 @@ import { sql } from 'kysely';
 import { clockToleranceMs } from '../../rules/correlation/evidence.ts';
 import { callsAmong } from '../../rules/disposition.ts';
 import { callingAttemptStates } from '../../rules/ledger.ts';
-import { hasEnded, pausedByPerson } from '../../rules/lifecycle.ts';
+import { hasEnded, pausedByOperator } from '../../rules/lifecycle.ts';
 import { isBreakersReason } from '../../rules/pacing/breaker.ts';
 import { readStatus } from '../campaign/campaign-status.ts';
 import { readAgent } from '../doubt/correlation-rows.ts';
 import { goalShare } from '../../rules/talk-results.ts';
-import { readCallerRooms } from '../limits/caller-room.ts';
+import { readCallerCapacities } from '../limits/caller-room.ts';
 import { readLineLimits } from '../limits/line-limits.ts';
 import { readIdleReason } from './idle-reason.ts';
 import { goingStates, type Campaign } from '../rows/campaigns.ts';
-import { countPromises } from '../rows/promises.ts';
+import { countCallbacks } from '../rows/promises.ts';
 import { sqlConsentFault } from '../migrations.ts';
 import { countBy, findRoundRow } from '../reads.ts';
 import type { Queries } from '../tx.ts';
@@ -46,11 +46,11 @@ export async function listWatched(db: Queries, endedSince: number): Promise<stri
 export async function readFigures(db: Queries, campaign: Campaign, now: number) {
   const { campaignId, state, stateReason, rules } = campaign;
   const { dispositions, outcomes, waiting, open, batches, results } = await readStatus(db, campaign);
-  const { open: promised = 0, overdue = 0, unclear = 0 } = (await countPromises(db, campaignId, now)) ?? {};
+  const { open: openCallbacks = 0, overdue = 0, unclear = 0 } = (await countCallbacks(db, campaignId, now)) ?? {};
   const paused = state === 'paused' ? stateReason : null;
   const ended = hasEnded(campaign);
   const since = (at: number | null): number => (at === null ? 0 : Math.max(0, now - at));
-  const rooms = ended ? [] : await readCallerRooms(db, { ...rules.callers, limits: rules.callers.limits, now });
+  const capacities = ended ? [] : await readCallerCapacities(db, { ...rules.callers, limits: rules.callers.limits, now });
   const clock = { now: () => now, speed: 1 };
   const ofCampaign = db.selectFrom('recipients').where('campaign_id', '=', campaignId);
   const unconsented = ofCampaign.where(sql<boolean>`${sql.raw(sqlConsentFault)}`);
@@ -64,18 +64,18 @@ export async function readFigures(db: Queries, campaign: Campaign, now: number) 
     open,
     allowed: state === 'running' ? (await readLineLimits(db, campaign, { now })).allowed : 0,
     batches,
-    callbacks: { open: promised, overdue, unclear },
+    callbacks: { open: openCallbacks, overdue, unclear },
     results,
     goals: goalShare(rules.results, results)?.count ?? 0,
     goalsWanted: rules.stopAt?.goal ?? null,
     pilot: campaign.pilot === null ? {} : { [campaign.pilot.state]: 1 },
-    callerRooms: Object.fromEntries([...rooms].map(([id, { room }]) => [id, room])),
+    callerRooms: Object.fromEntries([...capacities].map(([id, { room }]) => [id, room])),
     /** Cheap: such rows are few. */
     unconsented: rules.consent === undefined ? {} : await countBy(unconsented, 'reason'),
     houseVersion: rules.house?.version ?? 0,
     /** What the planner would wait for; null: ended, or not started. */
     reason: idle === undefined ? null : (idle?.reason ?? ('ready' as const)),
-    pausedByItself: paused !== null && paused !== pausedByPerson,
+    pausedByItself: paused !== null && paused !== pausedByOperator,
     breakerOpen: paused !== null && isBreakersReason(paused),
     oldestUnknownMs: since(ended ? null : await readOldestUnknown(db, campaignId)),
     sweepLagMs: since(ended ? null : await readUnsweptSince(db, campaign)),

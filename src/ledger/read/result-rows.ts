@@ -1,6 +1,6 @@
 import { openAttemptStates, requestedAttemptStates } from '../../rules/ledger.ts';
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
-import type { PromiseState } from '../../rules/callback-rules.ts';
+import type { CallbackState } from '../../rules/callback-rules.ts';
 import { conditionOf, type RowQuery } from './campaign-rows.ts';
 import { readAggregates } from '../aggregates.ts';
 import { storable } from '../../rules/text.ts';
@@ -23,7 +23,7 @@ const rowsPerRead = 500;
 /** In file order, paged: memory does not grow with the rows. */
 export async function* readResults(db: Queries, campaignId: string, filter: ResultFilter = {}): AsyncGenerator<RecipientResult> {
   const { dispositions, afterRow = 0 } = filter;
-  const wanted = await conditionOf(db, campaignId, filter, { now: 0 });
+  const condition = await conditionOf(db, campaignId, filter, { now: 0 });
   let after = afterRow;
   for (;;) {
     const recipients = await db
@@ -31,7 +31,7 @@ export async function* readResults(db: Queries, campaignId: string, filter: Resu
       .select(['recipient_id', 'row_number', 'cells', 'outcome', 'reason', 'result'])
       .where('campaign_id', '=', campaignId)
       .where('row_number', '>', after)
-      .where(wanted)
+      .where(condition)
       .orderBy('row_number')
       .limit(rowsPerRead)
       .execute();
@@ -68,7 +68,7 @@ function readAttempts(db: Queries, recipientIds: readonly string[]) {
 interface Calls {
   own: Awaited<ReturnType<typeof readAttempts>>;
   owned: ReadonlySet<string>;
-  callback: { dueAt: number | null; state: PromiseState } | null;
+  callback: { dueAt: number | null; state: CallbackState } | null;
 }
 
 function resultOf(
@@ -112,9 +112,9 @@ function candidatesOf(attempt: { candidates: string | null } | undefined): strin
 }
 
 async function findCallbacks(db: Queries, ids: readonly string[]) {
-  const promises = db.selectFrom('promises').select(['recipient_id', 'due_at as dueAt', 'state']).where('recipient_id', 'in', ids);
-  const rows = await promises.orderBy('made_at').execute();
-  return new Map(rows.map(({ recipient_id: id, ...promise }) => [id, promise]));
+  const callbacks = db.selectFrom('promises').select(['recipient_id', 'due_at as dueAt', 'state']).where('recipient_id', 'in', ids);
+  const rows = await callbacks.orderBy('made_at').execute();
+  return new Map(rows.map(({ recipient_id: id, ...callback }) => [id, callback]));
 }
 
 /** Those that turned out to be records of other calls. */
@@ -156,13 +156,13 @@ export async function readReasons(db: Queries, campaignId: string): Promise<stri
 export async function readResultColumns(db: Queries, { campaignId, rules }: Campaign) {
   const aggregates = await readAggregates(db, campaignId, ['collected', 'evaluation']);
   const keysOf = (kind: string) => [...new Set(aggregates.filter((row) => row.kind === kind).map((row) => row.key))].sort();
-  const promise = db.selectFrom('promises').select('promise_id').where('campaign_id', '=', campaignId).limit(1);
+  const anyCallback = db.selectFrom('promises').select('promise_id').where('campaign_id', '=', campaignId).limit(1);
   return {
     columns: rules.list.columns,
     collectedKeys: keysOf('collected'),
     evaluationKeys: keysOf('evaluation'),
     hasResults: rules.results !== undefined,
-    hasCallbacks: rules.callback !== undefined || (await promise.executeTakeFirst()) !== undefined,
+    hasCallbacks: rules.callback !== undefined || (await anyCallback.executeTakeFirst()) !== undefined,
   };
 }
 

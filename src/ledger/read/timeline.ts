@@ -6,14 +6,14 @@ import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
 import { sqlPlaced } from './call-groups.ts';
 
-export type Course = NonNullable<Awaited<ReturnType<typeof readCourse>>>;
-export type CoursePoint = Course['points'][number];
+export type CampaignTimeline = NonNullable<Awaited<ReturnType<typeof readCampaignTimeline>>>;
+export type TimelinePoint = CampaignTimeline['points'][number];
 
 const steps = [10_000, 30_000, 60_000, 300_000, 900_000, 3_600_000, 6 * 3_600_000, 86_400_000];
 const mostPoints = 240;
 
 /** In at most 240 steps; null: no request yet. Instants are service time. */
-export async function readCourse(db: Queries, campaign: Campaign, now: number) {
+export async function readCampaignTimeline(db: Queries, campaign: Campaign, now: number) {
   const { campaignId } = campaign;
   const span = await readSpan(db, campaignId, now);
   if (span === null) return null;

@@ -7,7 +7,7 @@ import type { Queries, Store } from '../tx.ts';
 /** From the service's list. Instants are on its clock, uncorrected. */
 export type ListedCall = Pick<ConversationFacts, 'conversationId' | 'direction' | 'startedAt' | 'calleeNumber' | 'references'>;
 
-export interface LookedAtCall extends ListedCall {
+export interface RecordedCall extends ListedCall {
   /** Not from a batch of this database, unless it names one of its calls. */
   isElsewhere: boolean;
 }
@@ -30,7 +30,7 @@ export async function findUnknownCalls(
   { db, ledgerId }: Pick<Store, 'db' | 'ledgerId'>,
   campaign: Campaign,
   entries: AsyncIterable<ListedCall>,
-  look: ((conversationId: string) => Promise<LookedAtCall>) | null = null,
+  readRecord: ((conversationId: string) => Promise<RecordedCall>) | null = null,
 ): Promise<string[]> {
   const { campaignId, createdAt, rules } = campaign;
   const requests = db.selectFrom('attempts').where('campaign_id', '=', campaignId);
@@ -44,8 +44,8 @@ export async function findUnknownCalls(
   );
   const owned = new Set(known.map((row) => row.conversation_id));
   const free = await readOpenCalls(db, rules.agentId, since - afterMs);
-  const unowned: (ListedCall & Partial<LookedAtCall>)[] = [];
-  for (const entry of late) if (!owned.has(entry.conversationId)) unowned.push((await look?.(entry.conversationId)) ?? entry);
+  const unowned: (ListedCall & Partial<RecordedCall>)[] = [];
+  for (const entry of late) if (!owned.has(entry.conversationId)) unowned.push((await readRecord?.(entry.conversationId)) ?? entry);
   const listed = await readInParts([...new Set(unowned.flatMap(({ calleeNumber }) => calleeNumber ?? []))], (numbers) =>
     db.selectFrom('recipients').select('e164').where('campaign_id', '=', campaignId).where('e164', 'in', numbers).execute(),
   );

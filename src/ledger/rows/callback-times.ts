@@ -4,7 +4,7 @@ import { atLocal, faultOf, type CallbackQuestion } from '../../rules/callbacks/c
 import { wallText, wallTime } from '../../rules/hours/local-time.ts';
 import { windowAt } from '../../rules/hours/calling-window.ts';
 import { calendarsFor } from '../../rules/hours/legal-hours.ts';
-import type { PromiseRow, RecipientRow } from '../schema.ts';
+import type { CallbackRow, RecipientRow } from '../schema.ts';
 import type { Campaign } from './campaigns.ts';
 import { laterTermsOf, placeOf } from './row-terms.ts';
 
@@ -18,25 +18,25 @@ export function callbackRulesOf({ callback }: Pick<CampaignRules, 'callback'>) {
 export function questionOf(campaign: Campaign, row: RecipientRow, { toldAt, now }: { toldAt: number; now: number }): CallbackQuestion {
   const { rules } = campaign;
   const zones = JSON.parse(row.zones) as string[];
-  const asked = {
+  const windowInput = {
     calendars: calendarsFor(rules, { ...placeOf(row), hours: laterTermsOf(row).hours }),
     zones,
     marginMs: rules.timing.dispatchMarginMs,
     endsAt: earliest(rules.endsAt, row.expires_at),
   };
-  return { toldAt, zones, now, isOpen: (at) => windowAt({ ...asked, at }).open };
+  return { toldAt, zones, now, isOpen: (at) => windowAt({ ...windowInput, at }).open };
 }
 
 /** The same local time on the next allowed day; null: none before the callback is too old. */
-export function nextDayOf(campaign: Campaign, { promise, row, now }: { promise: PromiseRow; row: RecipientRow; now: number }) {
+export function nextDayOf(campaign: Campaign, { promise: callback, row, now }: { promise: CallbackRow; row: RecipientRow; now: number }) {
   const rules = callbackRulesOf(campaign.rules);
   const question = questionOf(campaign, row, { toldAt: now, now });
   const [zone] = question.zones;
-  if (zone === undefined || promise.due_at === null) return null;
-  for (let wall = wallTime(promise.due_at, zone) + dayMs; ; wall += dayMs) {
+  if (zone === undefined || callback.due_at === null) return null;
+  for (let wall = wallTime(callback.due_at, zone) + dayMs; ; wall += dayMs) {
     const read = atLocal(wallText(wall), question, rules.lateMs);
     if (typeof read === 'string' && read !== 'past') return null;
-    if (wall > wallTime(promise.made_at + rules.horizonMs, zone)) return null;
+    if (wall > wallTime(callback.made_at + rules.horizonMs, zone)) return null;
     if (typeof read !== 'string' && faultOf(read.at, rules, question) === null) return read;
   }
 }

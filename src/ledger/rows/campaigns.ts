@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { readRules, withAdjustments, type AdjustableRules, type CampaignRules } from '../../rules/campaign-rules.ts';
 import type { GateMarks } from '../../rules/gates.ts';
-import { underHouse } from '../../rules/house-rules.ts';
+import { underAccountRules } from '../../rules/house-rules.ts';
 import type { ServiceApi } from '../../rules/service-api.ts';
 import { campaignTransitions, type CampaignState, type DrainReason } from '../../rules/lifecycle.ts';
 import { refillAt } from '../../rules/pacing/pacing.ts';
@@ -45,7 +45,7 @@ function toCampaign(row: Row<'campaigns'> & { house: string | null }): Campaign 
     campaignId: row.campaign_id,
     name: row.name,
     fileHash: row.file_hash,
-    rules: underHouse(adjusted(readRules(row.rules), row.adjustments), row.house),
+    rules: underAccountRules(adjusted(readRules(row.rules), row.adjustments), row.house),
     accountId: row.account_id,
     api: row.api,
     state: row.state,
@@ -89,9 +89,9 @@ function adjusted(rules: CampaignRules, adjustments: string | null): CampaignRul
 /** States in which a worker acts or will act: calls may be on the line. */
 export const goingStates: readonly CampaignState[] = ['scheduled', 'running', 'paused', 'draining'];
 
-const houseNow = sql<string | null>`(select rules from house_rules order by version desc limit 1)`.as('house');
+const currentAccountRules = sql<string | null>`(select rules from house_rules order by version desc limit 1)`.as('house');
 
-const everyCampaign = (db: Queries) => db.selectFrom('campaigns').selectAll().select(houseNow);
+const everyCampaign = (db: Queries) => db.selectFrom('campaigns').selectAll().select(currentAccountRules);
 
 const selectCampaign = prepared((db: Queries, { campaignId }: { campaignId: string }) =>
   everyCampaign(db).where('campaign_id', '=', campaignId),
@@ -143,7 +143,7 @@ interface StateChange {
 export async function changeCampaignState(
   tx: Tx,
   { campaignId, now }: At,
-  { to, reason = null, resumeAt = null, wished = false, letQueued = false }: StateChange,
+  { to, reason = null, resumeAt = null, wished: isRequested = false, letQueued = false }: StateChange,
 ): Promise<boolean> {
   const query = tx.selectFrom('campaigns').select('state').where('campaign_id', '=', campaignId);
   const before = await query.executeTakeFirst();
@@ -155,7 +155,7 @@ export async function changeCampaignState(
   await updateCampaign(tx, campaignId, { ...change, ...begins });
   const data = { from: before.state, to, reason, ...(resumeAt === null ? {} : { resumeAt }), ...(letQueued && { letQueued }) };
   await appendEvents(tx, [{ at: now, campaignId, type: 'campaign.state', data }]);
-  if (to === 'paused' && !wished) await noteControlRequest(tx, { campaignId, now, change: 'pause' });
+  if (to === 'paused' && !isRequested) await noteControlRequest(tx, { campaignId, now, change: 'pause' });
   return true;
 }
 

@@ -6,7 +6,7 @@ import { groupBy } from '../../rules/collections.ts';
 import { partsOf } from '../parts.ts';
 import { prepared } from '../prepared.ts';
 import type { At, Tx } from '../tx.ts';
-import { endPromisesOf } from './promises.ts';
+import { endCallbacksOf } from './promises.ts';
 import { updateRecipient } from '../updates.ts';
 import type { RecipientRow } from '../schema.ts';
 
@@ -53,7 +53,7 @@ async function finishPart(tx: Tx, { campaignId, now }: At, finishes: readonly Fi
     if (only !== undefined && ended.length === 1) await updateRecipient(tx, only, end);
     else await tx.updateTable('recipients').set(end).where('recipient_id', 'in', ended).execute();
   }
-  await endPromisesOf(
+  await endCallbacksOf(
     tx,
     { campaignId, now },
     finishes.map(({ recipientId, reason }) => ({

@@ -64,6 +64,6 @@ export function sqlLaterTerm(db: Queries, term: keyof OwnTerms): RawBuilder<stri
 
 /** JSON in a fixed order, so that equal terms are equal texts; null: no terms. */
 function laterTermsText(terms: OwnTerms): string | null {
-  const said = laterTerms.filter((term) => terms[term] != null).map((term) => [term, terms[term]]);
-  return said.length === 0 ? null : JSON.stringify(Object.fromEntries(said));
+  const entries = laterTerms.filter((term) => terms[term] != null).map((term) => [term, terms[term]]);
+  return entries.length === 0 ? null : JSON.stringify(Object.fromEntries(entries));
 }

@@ -9,7 +9,7 @@ import { appendEvents } from '../events.ts';
 import { prepared } from '../prepared.ts';
 import type { At, Tx } from '../tx.ts';
 import { requireCampaign, type Campaign } from './campaigns.ts';
-import { notePromises } from './promises.ts';
+import { noteCallbacks } from './promises.ts';
 import { finishRecipients, requireRecipient, takeBackOutcome } from './recipients.ts';
 import { rankOf } from './row-terms.ts';
 import { accountScope, addSuppression } from './suppressions.ts';
@@ -197,7 +197,7 @@ async function settleOne(tx: Tx, settled: Settled): Promise<void> {
     // The earlier result and its request are void.
     ...(corrected ? { result: null, asks: null, asks_at: null } : {}),
   });
-  await notePromises(tx, attempt, result, now);
+  await noteCallbacks(tx, attempt, result, now);
   const countsAs = await decideNext(tx, settled);
   if (countsAs !== result.counted) await updateAttempt(tx, attempt.attempt_id, { counted: 1, reason: uncountedTooOften });
   const changes: AggregateChange[] = [{ kind: 'disposition', value: result.disposition, delta: 1 }];

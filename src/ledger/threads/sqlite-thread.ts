@@ -5,13 +5,13 @@ import { answerOwner } from './thread.ts';
 /** A thread with its own connection: SQLite blocks its thread until it has answered. */
 const { path, cacheKib } = workerData as SqliteThreadInput;
 /** SQLite retries ten times a second, which never succeeds while others write one transaction after the other. */
-const lookEveryMs = 5;
+const retryEveryMs = 5;
 const longestWaitMs = 10_000;
 let database: ReturnType<typeof cachePrepared> | null = null;
 
 function open(): ReturnType<typeof cachePrepared> {
   const file = openSqliteFile(path, { cacheKib });
-  file.exec(`PRAGMA busy_timeout=${lookEveryMs}`);
+  file.exec(`PRAGMA busy_timeout=${retryEveryMs}`);
   return cachePrepared(file);
 }
 

@@ -27,7 +27,7 @@ type Answer = { value: unknown } | { error: CarriedError } | { piece: unknown };
 
 /** In the thread: answers one request at a time, with a value or in pieces, until closed. */
 export function answerOwner(answer: (question: never) => unknown, close: () => unknown): void {
-  const post = (said: Answer) => parentPort?.postMessage(said, []);
+  const post = (message: Answer) => parentPort?.postMessage(message, []);
   const fail = (error: unknown) => post({ error: carryError(error) });
   const handOut = async (pieces: AsyncIterable<unknown>) => {
     for await (const piece of pieces) {
@@ -37,11 +37,11 @@ export function answerOwner(answer: (question: never) => unknown, close: () => u
     }
     post({ value: undefined });
   };
-  parentPort?.on('message', (said: object | 'more' | 'enough' | 'close') => {
-    if (said === 'close') return void Promise.resolve(close()).then(() => parentPort?.close());
-    if (typeof said === 'string') return;
+  parentPort?.on('message', (message: object | 'more' | 'enough' | 'close') => {
+    if (message === 'close') return void Promise.resolve(close()).then(() => parentPort?.close());
+    if (typeof message === 'string') return;
     try {
-      const given = answer(said as never);
+      const given = answer(message as never);
       if (given instanceof Promise) given.then((value: unknown) => post({ value })).catch(fail);
       else if (isPieces(given)) handOut(given).catch(fail);
       else post({ value: given });
@@ -207,13 +207,13 @@ class Thread {
   }
 
   /** A pending answer keeps the process alive; an idle thread does not. */
-  async tell(said: object | 'more' | 'enough'): Promise<Answer> {
+  async tell(message: object | 'more' | 'enough'): Promise<Answer> {
     if (this.#ended !== null) throw this.#ended;
     this.#worker.ref();
     try {
       return await new Promise<Answer>((answer, fail) => {
         this.#asked = { answer, fail };
-        this.#worker.postMessage(said, []);
+        this.#worker.postMessage(message, []);
       });
     } finally {
       this.#asked = null;

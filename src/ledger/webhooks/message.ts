@@ -13,8 +13,8 @@ export interface WebhookMessage {
 /** The webhook's event for a log event, before its row is read; null: not for this webhook. */
 export function readFor({ campaignId, types }: Pick<Webhook, 'campaignId' | 'types'>, event: CampaignEvent): WebhookEvent | null {
   if (campaignId !== null && event.campaignId !== campaignId) return null;
-  const told = readWebhookEvent(event);
-  return told === null || types?.includes(told.type) === false ? null : told;
+  const webhookEvent = readWebhookEvent(event);
+  return webhookEvent === null || types?.includes(webhookEvent.type) === false ? null : webhookEvent;
 }
 
 /** Its message, always with the same text. */
@@ -23,28 +23,28 @@ export async function writeMessage(
   webhook: Pick<Webhook, 'webhookId' | 'campaignId' | 'types'>,
   event: CampaignEvent,
 ): Promise<WebhookMessage | null> {
-  const told = readFor(webhook, event);
-  if (told === null) return null;
-  const data = await writeData(db, told, event);
+  const webhookEvent = readFor(webhook, event);
+  if (webhookEvent === null) return null;
+  const data = await writeData(db, webhookEvent, event);
   if (data === null) return null;
-  const body = { type: told.type, timestamp: new Date(event.at).toISOString(), data };
+  const body = { type: webhookEvent.type, timestamp: new Date(event.at).toISOString(), data };
   return { id: webhookMessageId(webhook.webhookId, event), body };
 }
 
 async function writeData(
   db: Queries,
-  told: WebhookEvent,
+  webhookEvent: WebhookEvent,
   { seq, campaignId: campaign }: CampaignEvent,
 ): Promise<Record<string, unknown> | null> {
-  if (!('recipientId' in told)) {
-    const { type, reason, resumesAt } = told;
+  if (!('recipientId' in webhookEvent)) {
+    const { type, reason, resumesAt } = webhookEvent;
     const resumes = { resumes_at: resumesAt === null ? null : new Date(resumesAt).toISOString() };
     return { campaign, reason, ...(type === 'campaign.paused' ? resumes : {}) };
   }
-  const row = await readToldRow(db, told.recipientId, seq);
+  const row = await readToldRow(db, webhookEvent.recipientId, seq);
   if (row === null) return null;
   const { attempts, ...ids } = row;
-  const end = told.type === 'row.ended' ? { outcome: told.outcome, reason: told.reason } : told.type === 'row.result' ? { result: told.result } : {}; // prettier-ignore
+  const end = webhookEvent.type === 'row.ended' ? { outcome: webhookEvent.outcome, reason: webhookEvent.reason } : webhookEvent.type === 'row.result' ? { result: webhookEvent.result } : {}; // prettier-ignore
   return { campaign, ...ids, ...end, attempts };
 }
 

@@ -111,18 +111,18 @@ export async function deleteWebhook(store: Store, change: ChangeOfWebhook): Prom
 }
 
 /** Resuming continues from the cursor, at once also after failures. Idempotent. */
-export async function steerWebhook(store: Store, wish: 'pause' | 'resume', change: ChangeOfWebhook): Promise<void> {
+export async function steerWebhook(store: Store, command: 'pause' | 'resume', change: ChangeOfWebhook): Promise<void> {
   await store.transaction(async (tx) => {
     const known = await findWebhook(tx, change.webhookId);
     if (known === undefined) return;
     const isDelivering = deliveringStates.some((state) => state === known.state);
     const { campaignId } = known;
     const state = { reason: null, since_real: change.nowReal };
-    if (wish === 'pause' && isDelivering) {
+    if (command === 'pause' && isDelivering) {
       await updateWebhook(tx, change.webhookId, { ...state, state: 'paused' });
       await logChange(tx, { ...change, campaignId, change: 'paused' });
     }
-    if (wish !== 'resume') return;
+    if (command !== 'resume') return;
     const afresh = { failures: 0, ...(isDelivering ? {} : { ...state, state: 'active', failing_since_real: null }) };
     await updateWebhook(tx, change.webhookId, afresh as Partial<Row<'webhooks'>>);
     if (!isDelivering) await logChange(tx, { ...change, campaignId, change: 'resumed' });
@@ -136,9 +136,9 @@ export async function updateWebhook(tx: Tx, webhookId: string, changes: Partial<
 /** Into the log of its campaign, or of the account. */
 export async function logChange(
   tx: Tx,
-  told: { webhookId: string; campaignId: string | null; by: string; now: number; change: WebhookChange },
+  details: { webhookId: string; campaignId: string | null; by: string; now: number; change: WebhookChange },
 ): Promise<void> {
-  const { webhookId: webhook, campaignId, by, now, change } = told;
+  const { webhookId: webhook, campaignId, by, now, change } = details;
   const data = { webhook, change, by };
   await appendEvents(tx, [{ at: now, campaignId: campaignId ?? 'account', type: 'webhook.changed', data }]);
 }

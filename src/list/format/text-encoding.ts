@@ -31,7 +31,7 @@ export function encodingOfHead(head: Uint8Array): MarkedEncoding | null {
   return { encoding: odd > even ? 'utf-16le' : 'utf-16be', markBytes: 0 };
 }
 
-export interface ByteCensus {
+export interface ByteStats {
   /** Multi-byte UTF-8 characters; only 0 or 1 (any) when `other` is 0. */
   utf8: number;
   /** Bytes that are invalid in UTF-8. */
@@ -41,7 +41,7 @@ export interface ByteCensus {
 }
 
 /** Counts valid and invalid UTF-8; a fully valid file takes the fast path. */
-export async function takeCensus(open: () => AsyncIterable<Uint8Array>): Promise<ByteCensus> {
+export async function readByteStats(open: () => AsyncIterable<Uint8Array>): Promise<ByteStats> {
   let rest: Uint8Array = new Uint8Array(0);
   let utf8 = 0;
   for await (const chunk of open()) {
@@ -70,21 +70,21 @@ function lengthOf(lead: number): number {
   return lead >= 0xc2 ? 2 : 1;
 }
 
-async function countBytes(chunks: AsyncIterable<Uint8Array>): Promise<ByteCensus> {
-  const census: ByteCensus = { utf8: 0, other: 0, firstLine: 0 };
+async function countBytes(chunks: AsyncIterable<Uint8Array>): Promise<ByteStats> {
+  const stats: ByteStats = { utf8: 0, other: 0, firstLine: 0 };
   let line = 1;
   let length = 0;
   let missing = 0;
   const spoil = (bytes: number): void => {
-    if (census.other === 0) census.firstLine = line;
-    census.other += bytes;
+    if (stats.other === 0) stats.firstLine = line;
+    stats.other += bytes;
   };
   for await (const chunk of chunks) {
     for (const byte of chunk) {
       if (missing > 0) {
         if ((byte & 0xc0) === 0x80) {
           missing -= 1;
-          if (missing === 0) census.utf8 += 1;
+          if (missing === 0) stats.utf8 += 1;
           continue;
         }
         spoil(length - missing);
@@ -96,7 +96,7 @@ async function countBytes(chunks: AsyncIterable<Uint8Array>): Promise<ByteCensus
     }
   }
   if (missing > 0) spoil(length - missing);
-  return census;
+  return stats;
 }
 
 /** The text as UTF-8. `chunks` must begin after the byte order mark. */

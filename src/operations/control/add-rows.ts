@@ -4,9 +4,9 @@ import { EditRefusedError, refuseUnlessEditable } from '../../ledger/people/edit
 import { RecipientEditor } from '../../ledger/people/edit-recipients.ts';
 import { findRows, type UploadRow } from '../../ledger/people/edit-verdict.ts';
 import { longestCell } from '../../list/format/record.ts';
-import { judgeRows, type ListRow } from '../../list/recipients.ts';
+import { validateRows, type ListRow } from '../../list/recipients.ts';
 import { quoteCell } from '../../shared/input/printable.ts';
-import { tellOfRows, type Notice } from './campaign-message.ts';
+import { notifyOfRows, type NotifyFailure } from './campaign-message.ts';
 import type { Control } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { readClockOrReal } from './service.ts';
@@ -36,7 +36,7 @@ const oldestClockMs = 10_000;
 export async function addRows(
   control: Control,
   { campaignId, rows }: { campaignId: string; rows: readonly NamedCells[] },
-): Promise<{ rows: AddedRow[]; notice: Notice }> {
+): Promise<{ rows: AddedRow[]; notice: NotifyFailure }> {
   const added = await write(control, campaignId, rows);
   const isNews = added.some(({ state }) => state === 'waiting');
   return { rows: added, notice: isNews ? await messagesOf(control.store).send(control, campaignId) : null };
@@ -49,7 +49,7 @@ async function timeOf(control: Control): Promise<number> {
   return Math.round(clock.now());
 }
 
-async function write(control: Control, campaignId: string, asked: readonly NamedCells[]): Promise<AddedRow[]> {
+async function write(control: Control, campaignId: string, inputRows: readonly NamedCells[]): Promise<AddedRow[]> {
   const { store } = control;
   const campaign = await requireCampaign(store, campaignId);
   const now = await timeOf(control);
@@ -59,17 +59,17 @@ async function write(control: Control, campaignId: string, asked: readonly Named
     throw new EditRefusedError(
       `Campaign ${campaignId} has no id column (list.id), so a row that is sent twice would be called twice. Start one with list.id, under a new id.`,
     );
-  const placed = asked.map((cells) => place(cells, columns));
+  const placed = inputRows.map((cells) => place(cells, columns));
   const whole = placed.flatMap((cells, index) => (Array.isArray(cells) ? [{ row: index + 1, cells }] : []));
-  const judged = new Map(judgeRows(campaign.rules, whole).map((row) => [row.row, row]));
-  refuseLackingBasis([...judged.values()], campaign, now);
-  const usable = [...judged.values()].filter((row): row is ListRow & UploadRow => row.verdict === 'accepted' && row.externalId !== null);
+  const validated = new Map(validateRows(campaign.rules, whole).map((row) => [row.row, row]));
+  refuseLackingBasis([...validated.values()], campaign, now);
+  const usable = [...validated.values()].filter((row): row is ListRow & UploadRow => row.verdict === 'accepted' && row.externalId !== null);
   const editor = new RecipientEditor(store, { campaignId, restore: false, dryRun: false, adds: true });
   const answers = new Map([...(await editor.apply(usable, now)), ...(await editor.finish(now))].map((answer) => [answer.row, answer]));
   const known = await findRows(store.db, campaignId, [...answers.values()].flatMap(({ campaignRow }) => campaignRow ?? [])); // prettier-ignore
   return placed.map((cells, index): AddedRow => {
     if (!Array.isArray(cells)) return failed(cells);
-    const row = judged.get(index + 1);
+    const row = validated.get(index + 1);
     if (row?.verdict === 'rejected') return failed({ code: row.reason, column: row.column, hint: row.hint });
     const answer = answers.get(index + 1);
     if (answer === undefined)
@@ -111,15 +111,15 @@ function place(cells: NamedCells, columns: readonly string[]): string[] | Fault 
 /** Sends one message for all rows committed before it, so that many requests share few messages. */
 class RowMessages {
   readonly #last = new Map<string, Promise<unknown>>();
-  readonly #next = new Map<string, Promise<Notice>>();
+  readonly #next = new Map<string, Promise<NotifyFailure>>();
 
-  send(control: Control, campaignId: string): Promise<Notice> {
+  send(control: Control, campaignId: string): Promise<NotifyFailure> {
     const waiting = this.#next.get(campaignId);
     if (waiting !== undefined) return waiting;
     const last = this.#last.get(campaignId) ?? Promise.resolve();
     const next = last.then(async () => {
       this.#next.delete(campaignId);
-      const sent = tellOfRows(control, campaignId);
+      const sent = notifyOfRows(control, campaignId);
       this.#last.set(campaignId, sent);
       return sent;
     });

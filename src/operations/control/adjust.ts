@@ -1,31 +1,31 @@
-import { readHouseFile } from '../../campaign/file/house-file.ts';
+import { readAccountRulesFile } from '../../campaign/file/house-file.ts';
 import type { AdjustableRules } from '../../rules/campaign-rules.ts';
-import { lacksOfHouse, withHouse, type HouseRequirement } from '../../rules/house-rules.ts';
+import { missingRequirements, withAccountRules, type AccountRequirement } from '../../rules/house-rules.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
 import { readAccount } from '../../ledger/limits/account-pace.ts';
 import { readAdjustEffect, type AdjustEffect } from '../../ledger/read/clock-strip.ts';
 import { adjustAccount, adjustCampaign, readAdjustable, type AccountLimits, type Adjustment } from '../../ledger/limits/adjustments.ts';
-import { changesHouse, listHouse, setHouse } from '../../ledger/limits/house.ts';
+import { changesAccountRules, listAccountRulesVersions, storeAccountRules } from '../../ledger/limits/house.ts';
 import { goingStates, listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { readLineLimits } from '../../ledger/limits/line-limits.ts';
 import { stateText } from '../../presentation/words/campaign.ts';
-import { tellToLook, type Notice } from './campaign-message.ts';
+import { requestReplan, type NotifyFailure } from './campaign-message.ts';
 import { type Control, WrongStateError } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { accountIdOf, readServiceTime } from './service.ts';
 
 /** The first campaign not notified, and why; null: all were. */
-export type Untold = { campaignId: string; why: string } | null;
+export type UnnotifiedCampaign = { campaignId: string; why: string } | null;
 
-async function tellEach(control: Control, campaigns: readonly Pick<Campaign, 'campaignId'>[]): Promise<Untold> {
+async function notifyEach(control: Control, campaigns: readonly Pick<Campaign, 'campaignId'>[]): Promise<UnnotifiedCampaign> {
   for (const { campaignId } of campaigns) {
-    const why = await tellToLook(control, campaignId);
+    const why = await requestReplan(control, campaignId);
     if (why !== null) return { campaignId, why };
   }
   return null;
 }
 
-interface Adjusted<Limits, After, Told = Notice> {
+interface Adjusted<Limits, After, Told = NotifyFailure> {
   changed: Adjustment<Limits>;
   notice: Told;
   limits: After;
@@ -64,8 +64,8 @@ export async function previewAdjustment(
   const { store } = control;
   const campaign = await requireCampaign(store, campaignId);
   const { file } = await readCampaignLimits(control, campaignId);
-  const asked = reset ? { ...file, ...wish } : wish;
-  return readAdjustEffect(store.db, campaign, { wish: asked, now: await readServiceTime(control) });
+  const requested = reset ? { ...file, ...wish } : wish;
+  return readAdjustEffect(store.db, campaign, { wish: requested, now: await readServiceTime(control) });
 }
 
 /**
@@ -85,7 +85,7 @@ export async function adjustLimits(
   }
   const changed = await adjustCampaign(store, campaignId, { wish, reset, now: await readServiceTime(control) });
   if (changed === undefined) throw endedError(campaign);
-  const notice = changesNothing(changed) ? null : await tellToLook(control, campaignId);
+  const notice = changesNothing(changed) ? null : await requestReplan(control, campaignId);
   return { changed, notice, limits: await readCampaignLimits(control, campaignId) };
 }
 
@@ -151,53 +151,53 @@ export class NoLimitToShareError extends Error {
 /** Logged for each campaign. Repeating it changes nothing. Throws NoLimitToShareError and ConfigError. */
 export async function adjustSharedLimits(
   control: Control,
-  wish: Partial<AccountLimits>,
-): Promise<Adjusted<AccountLimits, SharedLimits, Untold>> {
+  change: Partial<AccountLimits>,
+): Promise<Adjusted<AccountLimits, SharedLimits, UnnotifiedCampaign>> {
   const { accountId, ...before } = await readSharedLimits(control);
-  const { maxConcurrentCalls } = { ...before, ...wish };
-  if (wish.keepFree !== undefined && maxConcurrentCalls === null) throw new NoLimitToShareError();
+  const { maxConcurrentCalls } = { ...before, ...change };
+  if (change.keepFree !== undefined && maxConcurrentCalls === null) throw new NoLimitToShareError();
   const { campaigns, ...changed } = await adjustAccount(control.store, accountId, {
-    wish,
+    wish: change,
     now: await readServiceTime(control),
   });
-  const notice = await tellEach(control, changesNothing(changed) ? [] : campaigns);
+  const notice = await notifyEach(control, changesNothing(changed) ? [] : campaigns);
   return { changed, notice, limits: await readSharedLimits(control) };
 }
 
-export type HouseView = Awaited<ReturnType<typeof readHouseView>>;
+export type AccountRulesView = Awaited<ReturnType<typeof readAccountRules>>;
 
 /** `now`: null when never set; `before`: newest first, without their rules. */
-export async function readHouseView({ store }: Pick<Control, 'store'>) {
-  const [now = null, ...before] = await listHouse(store.db);
+export async function readAccountRules({ store }: Pick<Control, 'store'>) {
+  const [now = null, ...before] = await listAccountRulesVersions(store.db);
   return { now, before: before.map(({ version, setAt }) => ({ version, setAt })) };
 }
 
-export interface HouseChange {
+export interface AccountRulesChange {
   changed: boolean;
   version: number;
   /** Running campaigns that lack a requirement, and therefore pause. */
-  lacking: { campaignId: string; lacks: HouseRequirement[] }[];
-  notice: Untold;
+  lacking: { campaignId: string; lacks: AccountRequirement[] }[];
+  notice: UnnotifiedCampaign;
 }
 
 /**
  * Sets the account rules, binding for all campaigns from the commit on, and notifies running ones. Repeating the same rules changes
  * nothing. `dryRun` only shows the change. Throws CampaignFileError for faults in the text, under the name `path`.
  */
-export async function setHouseRules(
+export async function setAccountRules(
   control: Control,
   { path, text, dryRun }: { path: string; text?: string | undefined; dryRun: boolean },
-): Promise<HouseChange> {
+): Promise<AccountRulesChange> {
   const now = await readServiceTime(control);
-  const file = await readHouseFile(path, now, text);
+  const file = await readAccountRulesFile(path, now, text);
   const { db } = control.store;
-  const [last] = await listHouse(db);
+  const [last] = await listAccountRulesVersions(db);
   const version = (last?.version ?? 0) + 1;
   const lacking = (await listCampaigns(db)).flatMap(({ campaignId, state, rules }) => {
-    const lacks = goingStates.includes(state) ? lacksOfHouse(withHouse(rules, { version, ...file.rules })) : [];
+    const lacks = goingStates.includes(state) ? missingRequirements(withAccountRules(rules, { version, ...file.rules })) : [];
     return lacks.length === 0 ? [] : [{ campaignId, lacks }];
   });
-  if (dryRun) return { changed: changesHouse(last, file.rules), version, lacking, notice: null };
-  const { campaigns, ...set } = await setHouse(control.store, { ...file, now });
-  return { ...set, lacking, notice: await tellEach(control, campaigns) };
+  if (dryRun) return { changed: changesAccountRules(last, file.rules), version, lacking, notice: null };
+  const { campaigns, ...set } = await storeAccountRules(control.store, { ...file, now });
+  return { ...set, lacking, notice: await notifyEach(control, campaigns) };
 }

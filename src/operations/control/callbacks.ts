@@ -7,7 +7,7 @@ import {
 } from '../../ledger/people/callbacks.ts';
 import { UsageError } from '../../shared/input/errors.ts';
 import { parseInstant } from '../../shared/input/times.ts';
-import { tellToLook, type Notice } from './campaign-message.ts';
+import { requestReplan, type NotifyFailure } from './campaign-message.ts';
 import type { Control } from './control.ts';
 import { requireCampaign, type LedgerAccess } from './ledger.ts';
 import { readServiceTime } from './service.ts';
@@ -33,18 +33,18 @@ interface RowNamed {
 export async function setCallback(
   control: Control,
   { at, ...named }: RowNamed & { at: string },
-): Promise<{ dueAt: number; notice: Notice }> {
+): Promise<{ dueAt: number; notice: NotifyFailure }> {
   const time = readCallbackTime(at);
   await requireCampaign(control.store, named.campaignId);
   const dueAt = await setInLedger(control.store, { ...named, now: await readServiceTime(control) }, time);
-  return { dueAt, notice: await tellToLook(control, named.campaignId) };
+  return { dueAt, notice: await requestReplan(control, named.campaignId) };
 }
 
 /** Cancels an open callback. Throws UnknownCampaignError and CallbackRefusedError. */
-export async function cancelCallback(control: Control, named: RowNamed): Promise<{ notice: Notice }> {
+export async function cancelCallback(control: Control, named: RowNamed): Promise<{ notice: NotifyFailure }> {
   await requireCampaign(control.store, named.campaignId);
   await cancelInLedger(control.store, { ...named, now: await readServiceTime(control) });
-  return { notice: await tellToLook(control, named.campaignId) };
+  return { notice: await requestReplan(control, named.campaignId) };
 }
 
 /** Callbacks of a campaign, the next one first. Throws UnknownCampaignError. */

@@ -18,40 +18,40 @@ const grpcDeadlineExceeded = 4;
 const unchanged = 'nothing was changed.';
 
 /** Throws WrongStateError. */
-export function refuseUnfit(campaign: Campaign, wish: SteeringCommand): void {
+export function refuseUnfit(campaign: Campaign, command: SteeringCommand): void {
   const { campaignId: id } = campaign;
   if (campaign.state === 'failed')
-    throw new WrongStateError(`Campaign ${id} has failed, so there is nothing to ${wish}.`, {
+    throw new WrongStateError(`Campaign ${id} has failed, so there is nothing to ${command}.`, {
       kind: 'fix_failure',
       campaignId: id,
     });
   if (hasEnded(campaign)) {
     throw new WrongStateError(
-      `Campaign ${id} has ended (${campaign.state}), so there is nothing to ${wish}. Its results: carillon results ${id}`,
+      `Campaign ${id} has ended (${campaign.state}), so there is nothing to ${command}. Its results: carillon results ${id}`,
     );
   }
   if (campaign.round === 0) {
     throw new WrongStateError(
-      `Campaign ${id} was imported but not started, so there is nothing to ${wish}: carillon start with its file starts it.`,
+      `Campaign ${id} was imported but not started, so there is nothing to ${command}: carillon start with its file starts it.`,
     );
   }
 }
 
 /** Why a workflow was not notified of a committed change, which it sees at its next plan; null: it was. */
-export type Notice = string | null;
+export type NotifyFailure = string | null;
 
 /** Makes a running campaign replan after a change; any other sees it when it resumes. */
-export async function tellToLook(control: Control, campaignId: string): Promise<Notice> {
+export async function requestReplan(control: Control, campaignId: string): Promise<NotifyFailure> {
   const campaign = await findCampaign(control.store.db, campaignId);
   if (campaign?.state !== 'running') return null;
-  return noticeOf(async () => sendUpdate(await connected(control, connectLimitMs), { campaign, wish: 'look' }));
+  return tryNotify(async () => sendUpdate(await connected(control, connectLimitMs), { campaign, wish: 'look' }));
 }
 
 /** Like `requestReplan`, for added rows: Temporal keeps the signal until a worker is there. */
-export async function tellOfRows(control: Control, campaignId: string): Promise<Notice> {
+export async function notifyOfRows(control: Control, campaignId: string): Promise<NotifyFailure> {
   const campaign = await findCampaign(control.store.db, campaignId);
   if (campaign?.state !== 'running') return null;
-  return noticeOf(async () => {
+  return tryNotify(async () => {
     const { client, connection } = (await connected(control, connectLimitMs)).temporal;
     const handle = client.workflow.getHandle(campaignWorkflowId(campaignId, campaign.round));
     const { rowsAddedSignal } = await loadMessages();
@@ -60,7 +60,7 @@ export async function tellOfRows(control: Control, campaignId: string): Promise<
 }
 
 /** Null when the message arrived, else why not: the committed change does not fail with it. */
-export async function noticeOf(send: () => Promise<unknown>): Promise<Notice> {
+export async function tryNotify(send: () => Promise<unknown>): Promise<NotifyFailure> {
   try {
     await send();
     return null;
@@ -81,7 +81,7 @@ interface UpdateInput {
 /** Sends an update to a campaign's workflow; repeatable. False when the campaign's state did not allow it. */
 export async function sendUpdate(
   { config, store, temporal: { client, connection, address } }: Session,
-  { campaign, wish, pausesSeen, sample = false, limitMs = answerLimitMs }: UpdateInput,
+  { campaign, wish: command, pausesSeen, sample = false, limitMs = answerLimitMs }: UpdateInput,
 ): Promise<boolean> {
   const { campaignId: id } = campaign;
   const { pauseUpdate: pause, resumeUpdate: resume, drainUpdate: drain, cancelUpdate: cancel, ...messages } = await loadMessages();
@@ -95,7 +95,7 @@ export async function sendUpdate(
       if (taskQueue !== campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId).campaign) {
         throw new CampaignMessageError(`Temporal at ${address} runs a campaign ${id} of another database, not this one: ${unchanged}`);
       }
-      if (wish !== 'resume' || pausesSeen === undefined) return handle.executeUpdate(updates[wish]);
+      if (command !== 'resume' || pausesSeen === undefined) return handle.executeUpdate(updates[command]);
       return handle.executeUpdate(messages.knownResumeUpdate, { args: [{ pausesSeen, ...(sample && { sample }) }] });
     });
   } catch (error) {
@@ -116,7 +116,7 @@ export async function sendUpdate(
     if (isLate || error instanceof sdk.WorkflowUpdateRPCTimeoutOrCancelledError) {
       throw new CampaignMessageError(
         [
-          `No worker answered for campaign ${id} within ${limitMs / 1000} s. Without a worker no call is placed; it is not known whether the campaign will ${wish} when one starts.`,
+          `No worker answered for campaign ${id} within ${limitMs / 1000} s. Without a worker no call is placed; it is not known whether the campaign will ${command} when one starts.`,
           ...noWorkerLines(config),
           `Then repeat this command; repeating it is harmless.`,
         ].join('\n'),

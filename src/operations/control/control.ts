@@ -1,7 +1,7 @@
 import { readConfig, type Config } from '../../shared/config.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { openExistingLedger, requireCampaign, type LedgerAccess } from './ledger.ts';
-import { asideInPlace, type Aside } from './aside/works.ts';
+import { backgroundInPlace, type Background } from './aside/works.ts';
 import { ReadCache } from './read-cache.ts';
 import { connectTemporal } from '../../temporal/connection.ts';
 import type { Store } from '../../ledger/tx.ts';
@@ -18,7 +18,7 @@ export interface Control extends LedgerAccess {
   /** Shared among all callers of this control. */
   cache: ReadCache;
   /** For work over whole lists. */
-  aside: Aside;
+  aside: Background;
 }
 
 export interface OpenCampaign extends Control {
@@ -29,7 +29,7 @@ interface ControlInput extends LedgerAccess {
   now: () => number;
   connect: (limitMs?: number) => Promise<TemporalAccess>;
   /** Default: runs in the caller's thread. */
-  aside?: Aside;
+  aside?: Background;
 }
 
 const answerLimitMs = 1_000;
@@ -40,7 +40,7 @@ export function createControl({
   store,
   now,
   connect,
-  aside = asideInPlace(store),
+  aside = backgroundInPlace(store),
 }: ControlInput): Control & { close(): Promise<void> } {
   let kept: TemporalAccess | null = null;
   const close = async (): Promise<void> => {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { appendEvents } from '../../ledger/events.ts';
 import { readEvidence } from '../../ledger/read/evidence.ts';
 import { accountScope } from '../../ledger/rows/suppressions.ts';
-import type { Bundle, BundleWish, ConversationFile } from '../../presentation/evidence/bundle.ts';
+import type { Bundle, BundleRequest, ConversationFile } from '../../presentation/evidence/bundle.ts';
 import { renderTranscript } from '../../presentation/words/history.ts';
 import { foreseen } from '../../shared/input/errors.ts';
 import { openRecording, readCallRecord } from './call-record.ts';
@@ -16,7 +16,7 @@ export const checkerPath = fileURLToPath(new URL('../../presentation/evidence/ch
 export class NoEvidenceError extends foreseen('NoEvidenceError', true) {}
 
 /** Adds transcripts and recordings that the service still has. */
-export interface EvidenceWish extends BundleWish {
+export interface EvidenceRequest extends BundleRequest {
   withConversations: boolean;
 }
 
@@ -26,32 +26,32 @@ export interface EvidenceWish extends BundleWish {
  */
 export async function makeEvidence(
   control: Control,
-  { withConversations, ...wish }: EvidenceWish,
-  make: (wish: BundleWish, conversations: readonly ConversationFile[]) => Promise<Bundle | null> = (asked, conversations) =>
-    control.aside.work('evidence', asked, conversations),
+  { withConversations, ...request }: EvidenceRequest,
+  make: (request: BundleRequest, conversations: readonly ConversationFile[]) => Promise<Bundle | null> = (input, conversations) =>
+    control.aside.work('evidence', input, conversations),
 ): Promise<Bundle> {
-  const conversations = withConversations ? await readConversations(control, wish) : [];
-  const bundle = await make(wish, conversations);
+  const conversations = withConversations ? await readConversations(control, request) : [];
+  const bundle = await make(request, conversations);
   if (bundle === null) throw new NoEvidenceError('No list has this number, and neither has the do-not-call list.');
-  await noteExport(control, wish, { rows: bundle.rows, withConversations });
+  await noteExport(control, request, { rows: bundle.rows, withConversations });
   return bundle;
 }
 
 async function noteExport(
   { store }: Control,
-  wish: BundleWish,
+  request: BundleRequest,
   { rows, withConversations }: Pick<Bundle, 'rows'> & { withConversations: boolean },
 ): Promise<void> {
   const action = withConversations ? 'evidence_exported_with_conversations' : 'evidence_exported';
-  const told = { at: wish.now, type: 'operator.acted' as const, data: { name: wish.by, action } };
-  const ofRows = rows.map(({ campaignId, recipientId }) => ({ ...told, campaignId, recipientId }));
-  await store.transaction((tx) => appendEvents(tx, ofRows.length > 0 ? ofRows : [{ ...told, campaignId: accountScope }]));
+  const event = { at: request.now, type: 'operator.acted' as const, data: { name: request.by, action } };
+  const ofRows = rows.map(({ campaignId, recipientId }) => ({ ...event, campaignId, recipientId }));
+  await store.transaction((tx) => appendEvents(tx, ofRows.length > 0 ? ofRows : [{ ...event, campaignId: accountScope }]));
 }
 
 /** Transcript and recording of each call, or why one is missing. */
-async function readConversations(control: Control, wish: BundleWish): Promise<ConversationFile[]> {
+async function readConversations(control: Control, request: BundleRequest): Promise<ConversationFile[]> {
   const files: ConversationFile[] = [];
-  const evidence = await readEvidence(control.store, wish);
+  const evidence = await readEvidence(control.store, request);
   for (const { campaignId, row, calls } of evidence?.rows ?? [])
     for (const { call, record } of calls) {
       if (record === null) continue;

@@ -5,11 +5,11 @@ import { refuseUnlessFixable } from '../../ledger/people/edit-refusal.ts';
 import { findRows, type EditRow } from '../../ledger/people/edit-verdict.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { longestCell } from '../../list/format/record.ts';
-import { judgeRows, type ListRow } from '../../list/recipients.ts';
+import { validateRows, type ListRow } from '../../list/recipients.ts';
 import { UsageError } from '../../shared/input/errors.ts';
 import { quoteCell } from '../../shared/input/printable.ts';
 import { requireService, startCampaign } from '../../temporal/start-campaign.ts';
-import { tellToLook, type Notice } from './campaign-message.ts';
+import { requestReplan, type NotifyFailure } from './campaign-message.ts';
 import type { Control } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { readServiceTime } from './service.ts';
@@ -38,7 +38,7 @@ export interface FixedRow {
 export async function fixRows(
   control: Control,
   { campaignId, fixes, dryRun }: { campaignId: string; fixes: readonly Fix[]; dryRun: boolean },
-): Promise<{ rows: FixedRow[]; round: number | null; notice: Notice }> {
+): Promise<{ rows: FixedRow[]; round: number | null; notice: NotifyFailure }> {
   const { config, store } = control;
   const campaign = await requireCampaign(store, campaignId);
   const now = await readServiceTime(control);
@@ -47,14 +47,14 @@ export async function fixRows(
   if (isNextRound) requireService(config, campaign);
   // Connected before the write, so that the round can start.
   const client = isNextRound ? (await control.temporal()).client : undefined;
-  const judged = judgeRows(campaign.rules, await fixedCells(control, campaign, fixes));
-  refuseLackingBasis(judged, campaign, now);
+  const validated = validateRows(campaign.rules, await fixedCells(control, campaign, fixes));
+  refuseLackingBasis(validated, campaign, now);
   const editor = new RecipientEditor(store, { campaignId, restore: false, dryRun, fixes: true });
-  const usable = judged.filter((row): row is ListRow & EditRow => row.verdict === 'accepted');
+  const usable = validated.filter((row): row is ListRow & EditRow => row.verdict === 'accepted');
   const answers = new Map([...(await editor.apply(usable, now)), ...(await editor.finish(now))].map((answer) => [answer.row, answer]));
   const { phoneColumn, idColumn } = campaign.rules.list;
   const columns: Partial<Record<string, string | null>> = { duplicate_phone: phoneColumn, duplicate_id: idColumn };
-  const rows = judged.map((row): FixedRow => {
+  const rows = validated.map((row): FixedRow => {
     if (row.verdict === 'rejected') {
       const hint =
         row.reason === 'malformed_row' && row.column === null
@@ -71,7 +71,7 @@ export async function fixRows(
     const started = isInLine ? await startCampaign({ config, store, client, now }, campaignId) : undefined;
     return { rows, round: started?.round.round ?? null, notice: null };
   }
-  return { rows, round: null, notice: dryRun || !isInLine ? null : await tellToLook(control, campaignId) };
+  return { rows, round: null, notice: dryRun || !isInLine ? null : await requestReplan(control, campaignId) };
 }
 
 /** Throws UsageError for an unknown row or column, and for a cell that is too long. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
-import type { Aside, works } from './aside/works.ts';
+import type { Background, works } from './aside/works.ts';
 
 /** Reuses a read for this many times its duration: at most a twentieth of a processor for all open pages. */
 const restFactor = 20;
@@ -12,7 +12,7 @@ const mostKept = 500;
 /** Views of larger campaigns are not waited for. */
 const manyRows = 20_000;
 
-interface Kept {
+interface CachedRead {
   value: Promise<unknown>;
   /** Null while the read runs. */
   done: { at: number; tookMs: number } | null;
@@ -23,7 +23,7 @@ interface Kept {
 
 /** Shares costly reads. A figure is at most 20 times as old as its read took. */
 export class ReadCache {
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, CachedRead>();
   /** Reads not yet begun. */
   readonly #later = new Map<string, () => Promise<unknown>>();
   readonly #now: () => number;
@@ -95,7 +95,7 @@ export class ReadCache {
     const value = make();
     const last = this.#kept.get(key);
     const before = last?.done == null ? (last?.before ?? null) : { value: last.value, at: last.done.at };
-    const kept: Kept = { value, done: null, renewing: false, before };
+    const kept: CachedRead = { value, done: null, renewing: false, before };
     this.#keep(key, kept);
     value.then(
       () => {
@@ -109,7 +109,7 @@ export class ReadCache {
     return value;
   }
 
-  #keep(key: string, kept: Kept): void {
+  #keep(key: string, kept: CachedRead): void {
     this.#kept.delete(key);
     this.#kept.set(key, kept);
     const [oldest] = this.#kept.keys();
@@ -121,15 +121,15 @@ export class ReadCache {
 const withinMs = { forecast: 60, waiting: 60, hours: 60, course: 60, talk: 60, lastChange: 100, report: 200 } as const;
 
 type Part = keyof typeof withinMs;
-type Found<Name extends Part> = Awaited<ReturnType<(typeof works)[Name]>>;
+type PartValue<Name extends Part> = Awaited<ReturnType<(typeof works)[Name]>>;
 
 /** Parts of a campaign's view, each read once for concurrent callers. A missing part is still being read. */
 export async function readCampaignParts<Name extends Part>(
-  { aside, cache }: { aside: Aside; cache: ReadCache },
+  { aside, cache }: { aside: Background; cache: ReadCache },
   names: readonly Name[],
   { campaign, now }: { campaign: Campaign; now: number },
-): Promise<{ [Each in Name]?: Found<Each> }> {
-  const reader = aside as { read: (name: Part, ...told: unknown[]) => Promise<unknown> };
+): Promise<{ [Each in Name]?: PartValue<Each> }> {
+  const reader = aside as { read: (name: Part, ...args: unknown[]) => Promise<unknown> };
   const parts: { [Each in Name]?: unknown } = {};
   // They share one thread, and each wait is short.
   for (const name of names) {
@@ -137,5 +137,5 @@ export async function readCampaignParts<Name extends Part>(
     const kept = await cache.readWithin(campaign.rowsTotal > manyRows ? 0 : withinMs[name], `${name} ${campaign.campaignId}`, make);
     if (kept !== null) parts[name] = kept.found;
   }
-  return parts as { [Each in Name]?: Found<Each> };
+  return parts as { [Each in Name]?: PartValue<Each> };
 }

@@ -107,11 +107,11 @@ export async function findUnknown(
   const forgotten = await findUnknownBatches(store, listed);
   if (forgotten.length > 0) return { kind: 'batches', calls: forgotten };
   // A batch deleted there leaves conversations, whose records name their batch.
-  const look = async (conversationId: string) => {
+  const readRecord = async (conversationId: string) => {
     const { facts } = await service.record(conversationId, { agentId, pointers });
     return { ...facts, isElsewhere: facts.batchId === null || ids.has(facts.batchId) };
   };
-  return { kind: 'conversations', calls: await findUnknownCalls(store, campaign, conversations(), look) };
+  return { kind: 'conversations', calls: await findUnknownCalls(store, campaign, conversations(), readRecord) };
 }
 
 const pageSize = 100;

@@ -13,7 +13,7 @@ import { encodingOf } from '../../list/upload-file.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { UsageError } from '../../shared/input/errors.ts';
 import { printable } from '../../shared/input/printable.ts';
-import { tellToLook, type Notice } from './campaign-message.ts';
+import { requestReplan, type NotifyFailure } from './campaign-message.ts';
 
 /** Precheck. Throws UnknownCampaignError, OtherServiceError, and RetryRefusedError when the state rules it out. */
 export async function requireRetriable({ config, store }: Control, campaignId: string): Promise<void> {
@@ -72,13 +72,13 @@ export async function requireWithdrawable(
 export async function withdraw(
   control: Control,
   { campaignId, named, note, dryRun }: WithdrawInput,
-): Promise<{ results: WithdrawResult[]; notice: Notice }> {
+): Promise<{ results: WithdrawResult[]; notice: NotifyFailure }> {
   const { rules, now } = await requireWithdrawable(control, campaignId, named);
   const results: WithdrawResult[] = [];
   for await (const keys of keysOf(named, rules))
     results.push(...(await withdrawRecipients(control.store, { campaignId, note, dryRun, now }, keys)));
   const hasChanged = !dryRun && results.some(({ result }) => result === 'withdrawn' || result === 'withdrawing');
-  return { results, notice: hasChanged ? await tellToLook(control, campaignId) : null };
+  return { results, notice: hasChanged ? await requestReplan(control, campaignId) : null };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Logger } from '../../shared/logger.ts';
 import { hastenRead, takeSentRecord, type Taken } from '../../ledger/collect/sent-records.ts';
 import type { ServiceClock } from '../../service/port/service-clock.ts';
 import type { readServiceRecord } from '../../service/registry.ts';
-import { judgeSignature, readSentEvent } from '../../service/sent-events.ts';
+import { verifySignature, readSentEvent } from '../../service/sent-events.ts';
 import type { Control } from './control.ts';
 
 interface SentRequest {
@@ -24,7 +24,7 @@ export async function takeSentRequest(
 ): Promise<Taken | 'refused' | 'no_event'> {
   const now = (): number => Math.round(clock.now());
   const secrets = readSecrets(config.SVC_WEBHOOK_SECRET ?? '');
-  const signature = judgeSignature(headers, body, { secrets, now: now() });
+  const signature = verifySignature(headers, body, { secrets, now: now() });
   if ('fault' in signature) {
     logger.warn({ fault: signature.fault }, 'a webhook of the service was refused');
     return 'refused';

@@ -8,7 +8,7 @@ import { hasClosed, hasEnded } from '../../rules/lifecycle.ts';
 import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { countWorkers } from '../../temporal/connection.ts';
 import { describeRun } from '../../temporal/start-campaign.ts';
-import type { FailingStep, WorkflowLook } from '../../presentation/words/why.ts';
+import type { FailingStep, WorkflowStatus } from '../../presentation/words/why.ts';
 import { accountIdOf, readClock, ServiceUnusableError } from './service.ts';
 import { connected, type Control, type OpenCampaign, type Session } from './control.ts';
 
@@ -21,7 +21,7 @@ const limitMs = 3_000;
 export async function superviseCampaign(session: Session, campaignId: string): Promise<string[]> {
   try {
     await requireRunning(session, campaignId);
-    return await tellMissingWorker(session);
+    return await describeMissingWorker(session);
   } catch (error) {
     if (error instanceof WorkflowEndedError) throw error;
     return [
@@ -64,7 +64,7 @@ async function countOwnWorkers({ config, store, temporal }: Session, withinMs: n
 }
 
 /** Empty when a worker serves this database. */
-export async function tellMissingWorker(session: Session): Promise<string[]> {
+export async function describeMissingWorker(session: Session): Promise<string[]> {
   return (await countOwnWorkers(session, limitMs)) > 0 ? [] : noWorkerLines(session.config);
 }
 
@@ -79,32 +79,32 @@ export function noWorkerLines(config: Config): string[] {
 /** Limit of each request to Temporal. */
 const askMs = 2_000;
 /** Kept short, so that a newly started worker shows at once. */
-const oldestLookMs = 1_000;
+const maxStatusAgeMs = 1_000;
 
 /** State in Temporal and the service, by campaign id: one request for all, none for closed ones. Never throws. */
-export async function lookAtWorkflows(control: Control, campaigns: readonly Campaign[]): Promise<ReadonlyMap<string, WorkflowLook>> {
-  const asked = campaigns.filter((campaign) => !hasClosed(campaign) && campaign.round > 0);
-  if (asked.length === 0) return new Map();
+export async function readWorkflowStatuses(control: Control, campaigns: readonly Campaign[]): Promise<ReadonlyMap<string, WorkflowStatus>> {
+  const openCampaigns = campaigns.filter((campaign) => !hasClosed(campaign) && campaign.round > 0);
+  if (openCampaigns.length === 0) return new Map();
   const unknown = { unreachable: null, workers: null, runs: null, failing: null };
-  const [silent, lookAt] = await Promise.all([
+  const [silent, readStatus] = await Promise.all([
     findServiceFault(control.config),
-    openLook(control).catch((error: unknown) => {
+    openStatusReader(control).catch((error: unknown) => {
       const unreachable = error instanceof Error ? error.message : String(error);
       return async () => ({ ...unknown, unreachable });
     }),
   ]);
   return new Map(
     await Promise.all(
-      asked.map(async (campaign): Promise<[string, WorkflowLook]> => {
+      openCampaigns.map(async (campaign): Promise<[string, WorkflowStatus]> => {
         const service = silent?.accountId === campaign.accountId ? silent.fault : null;
-        return [campaign.campaignId, { ...(await lookAt(campaign)), service }];
+        return [campaign.campaignId, { ...(await readStatus(campaign)), service }];
       }),
     ),
   );
 }
 
 /** Counts workers once for all campaigns it reads. Throws when Temporal does not answer. */
-async function openLook(control: Control): Promise<(campaign: Campaign) => Promise<Omit<WorkflowLook, 'service'>>> {
+async function openStatusReader(control: Control): Promise<(campaign: Campaign) => Promise<Omit<WorkflowStatus, 'service'>>> {
   const session = await connected(control, askMs);
   const counted = countOwnWorkers(session, askMs).catch(() => null);
   return async (campaign) => {
@@ -130,17 +130,17 @@ async function findServiceFault(config: Config): Promise<{ accountId: string; fa
 }
 
 /** Shared among concurrent callers; null: the campaign is over. */
-export async function lookAtWorkflow({ campaign, ...control }: OpenCampaign): Promise<WorkflowLook | null> {
+export async function readWorkflowStatus({ campaign, ...control }: OpenCampaign): Promise<WorkflowStatus | null> {
   const { campaignId } = campaign;
   if (hasEnded(campaign)) return null;
-  const look = () => lookAtWorkflows(control, [campaign]);
-  const looks = await control.cache.read(`look ${campaignId}`, look, oldestLookMs);
-  return looks.get(campaignId) ?? null;
+  const read = () => readWorkflowStatuses(control, [campaign]);
+  const statuses = await control.cache.read(`look ${campaignId}`, read, maxStatusAgeMs);
+  return statuses.get(campaignId) ?? null;
 }
 
 /** Null without an answer. */
-export async function askWorkflow(open: OpenCampaign, look: WorkflowLook | null): Promise<CampaignCounters | null> {
-  if (look === null || look.unreachable !== null || look.workers === 0) return null;
+export async function askWorkflow(open: OpenCampaign, status: WorkflowStatus | null): Promise<CampaignCounters | null> {
+  if (status === null || status.unreachable !== null || status.workers === 0) return null;
   const { campaignId, round } = open.campaign;
   try {
     const { client, connection } = await open.temporal(askMs);

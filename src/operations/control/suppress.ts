@@ -38,7 +38,7 @@ export function readNumbers(numbers: readonly string[], region?: string): string
 }
 
 /** The named numbers, or all that any list has under the id `person`. Throws UsageError for both or neither, and for an unknown id. */
-export async function readCallees(
+export async function readRecipientNumbers(
   { store }: Pick<Control, 'store'>,
   { numbers = [], person, region }: { numbers?: readonly string[] | undefined; person?: string | undefined; region?: string | undefined },
 ): Promise<string[]> {

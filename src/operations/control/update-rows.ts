@@ -31,23 +31,23 @@ export async function* updateRows(
       for (const part of partsOf(chunk, rowsPerPart)) {
         const usable = part.filter(isUsable);
         const answers = new Map((await editor.apply(usable, now())).map((answer) => [answer.row, answer]));
-        const told = part.flatMap((row) => {
+        const results = part.flatMap((row) => {
           if (!isUsable(row)) return [refusal(row, idColumn)];
           const answer = answers.get(row.row);
-          if (answer !== undefined) return [tell(row, answer)];
+          if (answer !== undefined) return [resultOf(row, answer)];
           waiting.set(row.row, row);
           return [];
         });
-        const known = await tellWaiting(told, editor);
+        const known = await markWaiting(results, editor);
         if (waiting.size === 0) yield known;
         else held.push(...known);
       }
     }
     const last = (await editor.finish(now())).flatMap((answer) => {
       const row = waiting.get(answer.row);
-      return row === undefined ? [] : [tell(row, answer)];
+      return row === undefined ? [] : [resultOf(row, answer)];
     });
-    for (const part of partsOf(last, rowsPerPart)) held.push(...(await tellWaiting(part, editor)));
+    for (const part of partsOf(last, rowsPerPart)) held.push(...(await markWaiting(part, editor)));
   } catch (error) {
     // Reports finished rows despite the error.
     if (held.length > 0) yield held;
@@ -61,7 +61,7 @@ function isUsable(row: ListRow): row is ListRow & UploadRow {
   return row.verdict === 'accepted' && row.externalId !== null;
 }
 
-function tell({ line, externalId: id }: ListRow, answer: EditResult): UpdatedRow {
+function resultOf({ line, externalId: id }: ListRow, answer: EditResult): UpdatedRow {
   return { ...answer, line, id, mayStillBeCalled: false };
 }
 
@@ -76,7 +76,7 @@ function refusal(row: ListRow, idColumn: string): UpdatedRow {
 }
 
 /** Marks failed corrections whose old number still waits, and may be called. */
-async function tellWaiting(rows: readonly UpdatedRow[], editor: RecipientEditor): Promise<UpdatedRow[]> {
+async function markWaiting(rows: readonly UpdatedRow[], editor: RecipientEditor): Promise<UpdatedRow[]> {
   // A duplicate id leaves the earlier row unchanged.
   const idOf = ({ result, code, id }: UpdatedRow) => (result === 'failed' && code !== 'duplicate_id' ? id : null);
   const found = await editor.findWaiting(rows.map(idOf).filter((id) => id !== null));

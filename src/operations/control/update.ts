@@ -1,4 +1,4 @@
-import { lacksBasis, lawOutlook } from '../../rules/hours/legal-hours.ts';
+import { lacksBasis, lawSummaryOf } from '../../rules/hours/legal-hours.ts';
 import { EditRefusedError, refuseUnlessEditable } from '../../ledger/people/edit-refusal.ts';
 import { RecipientEditor } from '../../ledger/people/edit-recipients.ts';
 import { readWaitingIds, withdrawRecipients } from '../../ledger/people/withdraw-recipients.ts';
@@ -96,7 +96,7 @@ export async function* applyUpdate(
 /** Rules are frozen: a missing legal basis cannot be added now. Throws EditRefusedError where a row needs it. */
 export function refuseLackingBasis(rows: readonly ListRow[], { rules }: Campaign, now: number): void {
   const places = rows.flatMap((row) => (row.verdict === 'accepted' ? [{ ...row, rows: 1 }] : []));
-  const [lacking] = lacksBasis(lawOutlook(rules, places, { from: now, to: rules.endsAt }));
+  const [lacking] = lacksBasis(lawSummaryOf(rules, places, { from: now, to: rules.endsAt }));
   if (lacking !== undefined)
     throw new EditRefusedError(
       `The list has people in ${lacking.country}, where the law asks for consent (${lacking.source}), and the campaign file states no basis. ` +

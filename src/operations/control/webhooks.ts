@@ -100,12 +100,12 @@ export async function removeWebhook(control: Control, webhookId: string, { by }:
 export async function pauseOrResumeWebhook(
   control: Control,
   webhookId: string,
-  { wish, by }: By & { wish: 'pause' | 'resume' },
+  { wish: command, by }: By & { wish: 'pause' | 'resume' },
 ): Promise<ChangedWebhook> {
   await requireWebhook(control, webhookId);
   const at = { now: await readServiceTime(control), nowReal: control.now() };
-  await steerWebhook(control.store, wish, { webhookId, by, ...at });
-  const notice = wish === 'resume' ? await begin(control, webhookId) : null;
+  await steerWebhook(control.store, command, { webhookId, by, ...at });
+  const notice = command === 'resume' ? await begin(control, webhookId) : null;
   return { webhook: await requireWebhook(control, webhookId), notice };
 }
 

@@ -7,21 +7,21 @@ import type { Queries } from '../../ledger/tx.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Why } from '../../presentation/words/why.ts';
 import type { Control, OpenCampaign } from './control.ts';
-import { lookAtWorkflow, lookAtWorkflows } from './supervision.ts';
+import { readWorkflowStatus, readWorkflowStatuses } from './supervision.ts';
 
 /**
  * Why a campaign places no calls now, from database, Temporal and service. `withinMs`: maximum wait for the latter two, whose answer a
  * later read shows. Default: unlimited.
  */
 export async function readWhy({ campaign, ...control }: OpenCampaign, clock: Clock, withinMs?: number): Promise<Why> {
-  const ask = async () => ({ look: await lookAtWorkflow({ ...control, campaign }) });
-  const asked = withinMs === undefined ? ask() : control.cache.readWithin(withinMs, `soon ${campaign.campaignId}`, ask, 0);
-  return { ...(await readKnown(control.store.db, campaign, clock)), look: (await asked)?.look };
+  const ask = async () => ({ look: await readWorkflowStatus({ ...control, campaign }) });
+  const pending = withinMs === undefined ? ask() : control.cache.readWithin(withinMs, `soon ${campaign.campaignId}`, ask, 0);
+  return { ...(await readKnown(control.store.db, campaign, clock)), look: (await pending)?.look };
 }
 
 /** Slow with many running campaigns, or without Temporal, which is not asked about paused and ended ones. */
 export async function readWhys(control: Control, campaigns: readonly Campaign[], clock: Clock): Promise<ReadonlyMap<string, Why>> {
-  const looking = lookAtWorkflows(
+  const pendingStatuses = readWorkflowStatuses(
     control,
     campaigns.filter((campaign) => !isStill(campaign)),
   );
@@ -31,8 +31,8 @@ export async function readWhys(control: Control, campaigns: readonly Campaign[],
     known.push(await readKnown(control.store.db, campaign, clock, claims));
     await setImmediate();
   }
-  const looks = await looking;
-  return new Map(known.map((why) => [why.campaign.campaignId, { ...why, look: looks.get(why.campaign.campaignId) ?? null }]));
+  const statuses = await pendingStatuses;
+  return new Map(known.map((why) => [why.campaign.campaignId, { ...why, look: statuses.get(why.campaign.campaignId) ?? null }]));
 }
 
 /** The database alone explains why no calls are placed. */

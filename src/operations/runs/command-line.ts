@@ -5,7 +5,7 @@ import type { Control } from '../control/control.ts';
 import { readClockOrReal } from '../control/service.ts';
 import type { OwnRun, RunAnswer, RunId, Sent } from './perform.ts';
 import { ProblemError } from './problem.ts';
-import type { Doing } from './run.ts';
+import type { RunContext } from './run.ts';
 
 const clockLimitMs = 3_000;
 
@@ -14,7 +14,7 @@ const clockLimitMs = 3_000;
  * naming an invalid field's flag, and as `perform`.
  */
 export async function performHere<Id extends RunId, Told = RunAnswer<Id>>(
-  control: Control & Pick<Doing, 'onCommitted' | 'onProgress'>,
+  control: Control & Pick<RunContext, 'onCommitted' | 'onProgress'>,
   id: Id,
   { key, ...sent }: Sent,
   own?: OwnRun<Told>,

@@ -5,7 +5,7 @@ import { readCampaignFile } from '../../campaign/file/file.ts';
 import { writeExample } from '../../shared/input/package-folder.ts';
 import { checkAsJson, checkCampaign, refuseUnstartable } from '../control/check/check.ts';
 import { checkedLedger } from '../control/check/ledger.ts';
-import { tellToLook } from '../control/campaign-message.ts';
+import { requestReplan } from '../control/campaign-message.ts';
 import { createSchedule, editSchedule, previewSchedule, readNewSchedule } from '../control/schedules/create.ts';
 import { readRecurrence } from '../control/schedules/recurrence.ts';
 import { freeCampaignId, readToStart, startFromFile } from '../control/start.ts';
@@ -19,102 +19,102 @@ import { withInstants } from '../../shared/input/times.ts';
 import { readCampaignText } from '../../shared/input/yaml-text.ts';
 import type { Answer, SentFiles, Taken } from '../list.ts';
 import { ProblemError } from './problem.ts';
-import { serviceNow, type Doing, runsOf } from './run.ts';
+import { serviceNow, type RunContext, runsOf } from './run.ts';
 
 const mostBadLines = 20;
 
 /** Operations on uploaded files or text. */
 export const createRuns = runsOf({
   createCampaign: {
-    prepare: async (doing, { files, query }) => {
+    prepare: async (context, { files, query }) => {
       const file = await readSentCampaign(files);
-      return { log: file.id, run: () => startRead(doing, file, query.allow_partial) };
+      return { log: file.id, run: () => startRead(context, file, query.allow_partial) };
     },
   },
   startExample: {
-    prepare: async (doing) => {
-      const { quickenSandbox } = doing;
+    prepare: async (context) => {
+      const { quickenSandbox } = context;
       if (quickenSandbox === undefined)
         throw new ProblemError(409, 'no_sandbox', 'This server has no sandbox, so the example was not started. carillon dev has one.');
-      const log = await freeCampaignId(doing, 'example');
+      const log = await freeCampaignId(context, 'example');
       const run = async () => {
         quickenSandbox();
-        return withExample(log, (file) => startRead(doing, file, false));
+        return withExample(log, (file) => startRead(context, file, false));
       };
       return { log, run };
     },
   },
   checkCampaign: {
-    run: async (doing, { files }) => {
+    run: async (context, { files }) => {
       const result = await checkCampaign({
-        config: doing.config,
-        now: doing.now(),
+        config: context.config,
+        now: context.now(),
         file: await readSentCampaign(files),
         assumptions: usualAssumptions,
-        openLedger: (campaign) => checkedLedger(doing, campaign),
+        openLedger: (campaign) => checkedLedger(context, campaign),
       });
-      const { campaign, ...told } = checkAsJson(result) as { campaign: Record<string, unknown> };
+      const { campaign, ...report } = checkAsJson(result) as { campaign: Record<string, unknown> };
       // Server paths must not be exposed.
       const { path: _path, list: _list, ...named } = campaign;
       const more = { refusal: refusalOf(result), warnings: result.warnings };
-      return withInstants({ ...told, campaign: named, ...more }) as object as Answer<'checkCampaign'>;
+      return withInstants({ ...report, campaign: named, ...more }) as object as Answer<'checkCampaign'>;
     },
   },
   updateList: {
-    run: async (doing, { campaign: campaignId, files, query }): Promise<Answer<'updateList'>> => {
+    run: async (context, { campaign: campaignId, files, query }): Promise<Answer<'updateList'>> => {
       const { dry_run: dryRun, add, restore, encoding } = query;
-      const update = await openUpdate(doing, { campaignId, path: files.paths.list, encoding });
+      const update = await openUpdate(context, { campaignId, path: files.paths.list, encoding });
       const counts = new UpdateCounts();
-      for await (const rows of applyUpdate(doing, update, { dryRun, add, restore })) counts.add(rows);
+      for await (const rows of applyUpdate(context, update, { dryRun, add, restore })) counts.add(rows);
       const summary = counts.summary();
       const hasChanged = !dryRun && summary.accepted + summary.corrected > 0;
-      const notice = hasChanged ? await tellToLook(doing, campaignId) : null;
+      const notice = hasChanged ? await requestReplan(context, campaignId) : null;
       return { campaignId, dryRun, ...summary, notice };
     },
   },
   importSuppressions: {
-    run: async (doing, { files, query: { region, column, campaign, expires_at: expiresAt } }) => {
+    run: async (context, { files, query: { region, column, campaign, expires_at: expiresAt } }) => {
       const badLines: number[] = [];
       const file = {
         path: files.paths.numbers,
-        name: doing.by,
+        name: context.by,
         region,
         column,
         onBad: (line: number) => void (badLines.length < mostBadLines && badLines.push(line)),
         onProgress: () => {},
       };
-      const counts = await importDoNotCall(doing, file, { campaign, expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt) });
+      const counts = await importDoNotCall(context, file, { campaign, expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt) });
       return { ...counts, badLines };
     },
   },
   createSchedule: {
-    prepare: async (doing, { body }) => {
-      const { made, recurrence } = await readSchedule(doing, body);
-      return { log: made.campaignId, run: () => createSchedule(doing, made, recurrence) };
+    prepare: async (context, { body }) => {
+      const { made, recurrence } = await readSchedule(context, body);
+      return { log: made.campaignId, run: () => createSchedule(context, made, recurrence) };
     },
   },
   editSchedule: {
-    run: async (doing, { campaign, body: { campaign: text, list, ...written } }) => {
+    run: async (context, { campaign, body: { campaign: text, list, ...written } }) => {
       if (text !== undefined) refuseOwnRules((await readCampaignText(fileName, text)).content);
-      return editSchedule(doing, campaign, { text, list, recurrence: readRecurrence(written, doing.now(), String) });
+      return editSchedule(context, campaign, { text, list, recurrence: readRecurrence(written, context.now(), String) });
     },
   },
   previewSchedule: {
-    run: async (doing, { body }) => {
-      const { made, recurrence } = await readSchedule(doing, body);
-      return previewSchedule(doing, made, recurrence);
+    run: async (context, { body }) => {
+      const { made, recurrence } = await readSchedule(context, body);
+      return previewSchedule(context, made, recurrence);
     },
   },
 });
 
-async function startRead(doing: Doing, file: CampaignFile, allowPartial: boolean): Promise<Answer<'createCampaign'>> {
+async function startRead(context: RunContext, file: CampaignFile, allowPartial: boolean): Promise<Answer<'createCampaign'>> {
   const [notes, warnings]: [string[], string[]] = [[], []];
-  const read = await readToStart(doing, file, await serviceNow(doing));
-  const result = await startFromFile(doing, read, {
+  const read = await readToStart(context, file, await serviceNow(context));
+  const result = await startFromFile(context, read, {
     check: true,
     allowPartial,
     onNote: (note) => notes.push(note),
-    onWarnings: (told) => warnings.push(...told),
+    onWarnings: (sentences) => warnings.push(...sentences),
   });
   const { campaignId, state, rowsTotal, rowsRejected } = result.campaign;
   const [imported, round] = result.kind === 'ended' ? [false, null] : [result.imported, result.round.round];
@@ -136,10 +136,10 @@ function refusalOf(result: Parameters<typeof refuseUnstartable>[0]): string | nu
 const fileName = 'campaign.yaml';
 
 /** Validates all before any write. Throws ProblemError, and as `readNewSchedule` and `readRecurrence`. */
-async function readSchedule(doing: Doing, { campaign: text, list, ...written }: Taken<'createSchedule'>['body']) {
-  const recurrence = readRecurrence(written, doing.now(), String);
+async function readSchedule(context: RunContext, { campaign: text, list, ...written }: Taken<'createSchedule'>['body']) {
+  const recurrence = readRecurrence(written, context.now(), String);
   refuseOwnRules((await readCampaignText(fileName, text)).content);
-  return { made: await readNewSchedule(doing, { path: fileName, text, list }), recurrence };
+  return { made: await readNewSchedule(context, { path: fileName, text, list }), recurrence };
 }
 
 /**

@@ -11,7 +11,7 @@ import { filledPath } from '../operation.ts';
 import type { runs } from './all.ts';
 import { ProblemError, problemOf, readPart, withoutFolder, type Problem } from './problem.ts';
 import { quickRuns } from './quick.ts';
-import { serviceNow, type Doing, type Room, type Run } from './run.ts';
+import { serviceNow, type RunContext, type RunEnvironment, type Run } from './run.ts';
 
 export type RunId = keyof typeof runs;
 
@@ -45,7 +45,7 @@ export interface OwnRun<Told> {
   log: string;
   run: () => Promise<Told>;
   /** Whether the log records it; default: always. */
-  hasActed?: (told: Told) => boolean;
+  hasActed?: (answer: Told) => boolean;
 }
 
 export interface Performed<Told> {
@@ -69,8 +69,8 @@ export const keyHeaders = z.object({
 });
 
 /** Throws ProblemError where the actor lacks a role. */
-export function refuseRole({ name, role }: Pick<Actor, 'name' | 'role'>, wanted: Token['role']): void {
-  if (!mayAct(role, wanted)) throw new ProblemError(403, 'role', `This takes the role ${wanted}; the token of ${name} has ${role}.`);
+export function refuseRole({ name, role }: Pick<Actor, 'name' | 'role'>, required: Token['role']): void {
+  if (!mayAct(role, required)) throw new ProblemError(403, 'role', `This takes the role ${required}; the token of ${name} has ${role}.`);
 }
 
 /**
@@ -79,7 +79,7 @@ export function refuseRole({ name, role }: Pick<Actor, 'name' | 'role'>, wanted:
  * stored, repeating is harmless. Throws ProblemError, and as the operation; `problemOf` turns either into a refusal.
  */
 export async function perform<Id extends RunId, Told = RunAnswer<Id>>(
-  room: Room,
+  environment: RunEnvironment,
   id: Id,
   sent: Sent,
   actor: Actor,
@@ -93,13 +93,13 @@ export async function perform<Id extends RunId, Told = RunAnswer<Id>>(
   };
   const onceId = createHash('sha256').update(`${actor.tokenId} ${key}`).digest('hex').slice(0, 12);
   const source = actor === commandLine ? 'person' : `person:${actor.name}`;
-  const doing = { ...room, by: actor.name, source, onceId };
+  const context = { ...environment, by: actor.name, source, onceId };
   const entry = await readRun(id);
-  const begun: OwnRun<Told> = own ?? ((await begin(id, entry, doing, input).catch(shown)) as OwnRun<unknown> as OwnRun<Told>);
+  const begun: OwnRun<Told> = own ?? ((await begin(id, entry, context, input).catch(shown)) as OwnRun<unknown> as OwnRun<Told>);
   const { log: campaignId, run, hasActed = () => true } = begun;
   if (kind !== 'change') return { answer: await run().catch(shown), status, replayed: false };
 
-  const { store } = room;
+  const { store } = environment;
   const parts = partsOf(id, sent, {
     body: sent.written ?? (body === undefined ? sent.body : input.body),
     files: files?.hashes,
@@ -123,9 +123,9 @@ export async function perform<Id extends RunId, Told = RunAnswer<Id>>(
   const { actionOf, kept = (answer) => answer } = entry as unknown as Run<Id, unknown>;
   try {
     const answer = await actFor(actor, () => run().catch(shown));
-    const at = await serviceNow(room);
-    const { body: asked, query } = input as Common;
-    const isTrial = asked?.dryRun ?? query?.dry_run ?? false;
+    const at = await serviceNow(environment);
+    const { body: requestBody, query } = input as Common;
+    const isTrial = requestBody?.dryRun ?? query?.dry_run ?? false;
     const data = { name: actor.name, action: actionOf?.(input) ?? action };
     await store.transaction(async (tx) => {
       if (!isTrial && hasActed(answer)) await appendEvents(tx, [{ at, campaignId, type: 'operator.acted', data }]);
@@ -155,23 +155,23 @@ async function readRun<Id extends RunId>(id: Id): Promise<Run<Id, RunAnswer<Id>>
 async function begin<Id extends RunId>(
   id: Id,
   entry: Run<Id, RunAnswer<Id>>,
-  doing: Doing,
+  context: RunContext,
   input: Taken<Id>,
 ): Promise<{ log: string; run: () => Promise<RunAnswer<Id>> }> {
   const { kind, route } = operationOf(id);
-  if (entry.prepare !== undefined) return entry.prepare(doing, input);
-  const run = () => entry.run(doing, input);
+  if (entry.prepare !== undefined) return entry.prepare(context, input);
+  const run = () => entry.run(context, input);
   if (kind !== 'change') return { log: '', run };
   const { campaign, body, query } = input as Common;
   const named = campaign ?? body?.campaign ?? query?.campaign ?? accountScope;
-  if (!route.includes('/campaigns/:campaign')) return { log: (await entry.log?.(doing, input)) ?? named, run };
-  const { campaignId } = await requireCampaign(doing.store, named);
-  const tellLast = async (error: unknown): Promise<never> => {
-    const { acted } = problemOf(error).status === 409 ? await readLastActs(doing.store.db, campaignId) : { acted: null };
+  if (!route.includes('/campaigns/:campaign')) return { log: (await entry.log?.(context, input)) ?? named, run };
+  const { campaignId } = await requireCampaign(context.store, named);
+  const addLastChange = async (error: unknown): Promise<never> => {
+    const { acted } = problemOf(error).status === 409 ? await readLastActs(context.store.db, campaignId) : { acted: null };
     if (acted === null) throw error;
     throw Object.assign(error as Error, { lastChange: { name: acted.name, action: acted.action, at: new Date(acted.at).toISOString() } });
   };
-  return { log: campaignId, run: () => entry.run(doing, { ...input, campaign: campaignId }).catch(tellLast) };
+  return { log: campaignId, run: () => entry.run(context, { ...input, campaign: campaignId }).catch(addLastChange) };
 }
 
 interface Common {
@@ -188,8 +188,8 @@ interface ReadInput<Id extends RunId> {
 
 const readKey = (key: string | undefined): string => readPart('headers', keyHeaders, { 'idempotency-key': key })['idempotency-key'];
 
-async function readInput<Id extends RunId>(id: Id, sent: Sent, isJudged: boolean): Promise<ReadInput<Id>> {
-  if (!isJudged) return { input: sent as Taken<Id>, files: undefined, key: readKey(sent.key) };
+async function readInput<Id extends RunId>(id: Id, sent: Sent, isValidated: boolean): Promise<ReadInput<Id>> {
+  if (!isValidated) return { input: sent as Taken<Id>, files: undefined, key: readKey(sent.key) };
   const { kind, params, query, body } = operationOf(id);
   const read = {
     ...(params === undefined ? {} : (readPart('params', params, sent.params) as object)),

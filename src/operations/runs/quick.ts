@@ -1,11 +1,11 @@
 import { rowRuns } from './rows.ts';
 import { steerRuns } from './steer.ts';
 import { requireCampaign } from '../control/ledger.ts';
-import { addToDoNotCall, checkDoNotCall, readCallees, readNumbers, removeFromDoNotCall } from '../control/suppress.ts';
+import { addToDoNotCall, checkDoNotCall, readRecipientNumbers, readNumbers, removeFromDoNotCall } from '../control/suppress.ts';
 import { withInstants } from '../../shared/input/times.ts';
 import { listSuppressions } from '../../ledger/rows/suppressions.ts';
 import type { Taken } from '../list.ts';
-import { runsOf, type Doing, type Done } from './run.ts';
+import { runsOf, type RunContext, type Done } from './run.ts';
 import {
   continueSchedule,
   deleteSchedule,
@@ -34,73 +34,76 @@ const suppressionRuns = runsOf({
     },
   },
   addSuppressions: {
-    run: async (doing, { body: { numbers, person, region, campaign, purpose, reason, expiresAt } }) =>
-      addToDoNotCall(doing, await readCallees(doing, { numbers, person, region }), {
+    run: async (context, { body: { numbers, person, region, campaign, purpose, reason, expiresAt } }) =>
+      addToDoNotCall(context, await readRecipientNumbers(context, { numbers, person, region }), {
         campaign,
         purpose,
         reason,
         expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt),
-        source: doing.source,
+        source: context.source,
       }),
   },
   removeSuppressions: {
-    run: async (doing, { body: { numbers, region, campaign, purpose, consentedAt } }) => {
+    run: async (context, { body: { numbers, region, campaign, purpose, consentedAt } }) => {
       const newer = consentedAt === undefined ? undefined : Date.parse(consentedAt);
       const terms = { campaign, purpose, consentedAt: newer };
-      return removeFromDoNotCall(doing, readNumbers(numbers, region), terms);
+      return removeFromDoNotCall(context, readNumbers(numbers, region), terms);
     },
   },
   checkSuppressions: {
-    run: async (doing, { body }) => {
-      const { numbers } = await checkDoNotCall(doing, readNumbers(body.numbers, body.region));
+    run: async (context, { body }) => {
+      const { numbers } = await checkDoNotCall(context, readNumbers(body.numbers, body.region));
       return withInstants({ numbers });
     },
   },
 });
 
 const noted = (change: typeof pauseSchedule) => ({
-  run: async (doing: Doing, { campaign, body }: Taken<'pauseSchedule'>) => {
-    const { view, wasPaused, noteBefore } = await change(doing, campaign, body?.note);
+  run: async (context: RunContext, { campaign, body }: Taken<'pauseSchedule'>) => {
+    const { view, wasPaused, noteBefore } = await change(context, campaign, body?.note);
     return { ...view, wasPaused, noteBefore };
   },
 });
 
 const scheduleRuns = runsOf({
-  listSchedules: { run: async (doing) => ({ schedules: await listSchedules(doing) }) },
-  readSchedule: { run: (doing, { campaign }) => describeSchedule(doing, campaign) },
+  listSchedules: { run: async (context) => ({ schedules: await listSchedules(context) }) },
+  readSchedule: { run: (context, { campaign }) => describeSchedule(context, campaign) },
   pauseSchedule: noted(pauseSchedule),
   resumeSchedule: noted(resumeSchedule),
-  triggerSchedule: { run: async (doing, { campaign }) => withInstants(await fireSchedule(doing, campaign)) },
-  continueSchedule: { run: (doing, { campaign }) => continueSchedule(doing, campaign) },
-  deleteSchedule: { run: async (doing, { campaign }) => ({ campaignId: campaign, ...(await deleteSchedule(doing, campaign)) }) },
+  triggerSchedule: { run: async (context, { campaign }) => withInstants(await fireSchedule(context, campaign)) },
+  continueSchedule: { run: (context, { campaign }) => continueSchedule(context, campaign) },
+  deleteSchedule: { run: async (context, { campaign }) => ({ campaignId: campaign, ...(await deleteSchedule(context, campaign)) }) },
 });
 
 const show = (webhook: WebhookWithWaiting) => withInstants(webhookAsJson(webhook));
 const showChange = ({ webhook, notice }: ChangedWebhook) => ({ ...show(webhook), notice });
 
 /** A webhook is logged with its campaign. */
-const webhookLog = async ({ store }: Doing, { webhook }: { webhook: string }) =>
+const webhookLog = async ({ store }: RunContext, { webhook }: { webhook: string }) =>
   (await findWebhook(store.db, webhook))?.campaignId ?? 'account';
 
-const wished = (wish: 'pause' | 'resume'): Done<'pauseWebhook'> => ({
+const pauseOrResume = (command: 'pause' | 'resume'): Done<'pauseWebhook'> => ({
   log: webhookLog,
-  run: async (doing, { webhook }) => showChange(await pauseOrResumeWebhook(doing, webhook, { wish, by: doing.source })),
+  run: async (context, { webhook }) => showChange(await pauseOrResumeWebhook(context, webhook, { wish: command, by: context.source })),
 });
 
 const webhookRuns = runsOf({
   listWebhooks: { run: async ({ store }) => ({ webhooks: (await listWithWaiting(store.db)).map(show) }) },
   addWebhook: {
     // `onceId`: a repetition after a crash makes no second webhook.
-    run: async (doing, { body: { url, campaign = null, types = null } }) =>
-      showChange(await addWebhook(doing, { url, campaign, types, webhookId: doing.onceId, by: doing.source })),
+    run: async (context, { body: { url, campaign = null, types = null } }) =>
+      showChange(await addWebhook(context, { url, campaign, types, webhookId: context.onceId, by: context.source })),
   },
-  readWebhook: { run: async (doing, { webhook }) => show(await requireWebhook(doing, webhook)) },
-  removeWebhook: { log: webhookLog, run: async (doing, { webhook }) => show(await removeWebhook(doing, webhook, { by: doing.source })) },
-  pauseWebhook: wished('pause'),
-  resumeWebhook: wished('resume'),
+  readWebhook: { run: async (context, { webhook }) => show(await requireWebhook(context, webhook)) },
+  removeWebhook: {
+    log: webhookLog,
+    run: async (context, { webhook }) => show(await removeWebhook(context, webhook, { by: context.source })),
+  },
+  pauseWebhook: pauseOrResume('pause'),
+  resumeWebhook: pauseOrResume('resume'),
   testWebhook: {
-    run: async (doing, { webhook }) => {
-      const result = await pingWebhook(doing, webhook);
+    run: async (context, { webhook }) => {
+      const result = await pingWebhook(context, webhook);
       return result.delivered ? { delivered: true, status: null, why: null } : result;
     },
   },
@@ -110,9 +113,9 @@ const tokenRuns = runsOf({
   listTokens: { run: readTokens },
   createToken: {
     kept: (answer) => ({ ...answer, token: null }),
-    run: (doing, { body }) => makeToken(doing, { ...body, tokenId: doing.onceId }),
+    run: (context, { body }) => makeToken(context, { ...body, tokenId: context.onceId }),
   },
-  revokeToken: { run: (doing, { token }) => endToken(doing, token) },
+  revokeToken: { run: (context, { token }) => endToken(context, token) },
 });
 
 /** All operations but those that read campaign files, which load slowly. */

@@ -12,46 +12,46 @@ import { runsOf } from './run.ts';
 
 export const rowRuns = runsOf({
   withdrawRows: {
-    run: (doing, { campaign: campaignId, body: { ids = [], rows, reason: note = null, dryRun } }) =>
-      withdrawNamed(doing, { campaignId, named: rows === undefined ? { ids } : { rows }, note, dryRun }),
+    run: (context, { campaign: campaignId, body: { ids = [], rows, reason: note = null, dryRun } }) =>
+      withdrawNamed(context, { campaignId, named: rows === undefined ? { ids } : { rows }, note, dryRun }),
   },
   addRows: {
-    run: async (doing, { campaign: campaignId, body: { rows: asked } }): Promise<Answer<'addRows'>> => {
-      const { rows, notice } = await addRows(doing, { campaignId, rows: asked.map(({ cells }) => cells) });
+    run: async (context, { campaign: campaignId, body: { rows: newRows } }): Promise<Answer<'addRows'>> => {
+      const { rows, notice } = await addRows(context, { campaignId, rows: newRows.map(({ cells }) => cells) });
       return { campaignId, rows, notice };
     },
   },
   fixRows: {
-    run: async (doing, { campaign: campaignId, body: { rows: fixes, dryRun } }) => {
-      const { notice, ...fixed } = await fixRows(doing, { campaignId, fixes, dryRun });
+    run: async (context, { campaign: campaignId, body: { rows: fixes, dryRun } }) => {
+      const { notice, ...fixed } = await fixRows(context, { campaignId, fixes, dryRun });
       return { campaignId, dryRun, ...fixed, notice };
     },
   },
   setCallback: {
-    run: async (doing, { campaign: campaignId, row, body: { at } }) => {
-      const { dueAt, notice } = await setCallback(doing, { campaignId, row, at, by: doing.by });
+    run: async (context, { campaign: campaignId, row, body: { at } }) => {
+      const { dueAt, notice } = await setCallback(context, { campaignId, row, at, by: context.by });
       return withInstants({ campaignId, row, dueAt, notice });
     },
   },
   cancelCallback: {
-    run: async (doing, { campaign: campaignId, row }) => {
-      const { notice } = await cancelCallback(doing, { campaignId, row, by: doing.by });
+    run: async (context, { campaign: campaignId, row }) => {
+      const { notice } = await cancelCallback(context, { campaignId, row, by: context.by });
       return { campaignId, row, notice };
     },
   },
   retryRows: {
-    run: async (doing, { campaign: campaignId, body: { outcomes } }) => ({
+    run: async (context, { campaign: campaignId, body: { outcomes } }) => ({
       campaignId,
-      ...(await retryRows(doing, { campaignId, outcomes })),
+      ...(await retryRows(context, { campaignId, outcomes })),
     }),
   },
   resolveRow: {
     actionOf: ({ body }) => `resolve_row_${body.decision}`,
-    run: async (doing, { campaign: campaignId, row, body: { decision, conversationId = null } }) => {
+    run: async (context, { campaign: campaignId, row, body: { decision, conversationId = null } }) => {
       const line = { row, decision, conversationId, place: `--row ${row}` };
-      const lines = await readRowDecision(doing, campaignId, line);
+      const lines = await readRowDecision(context, campaignId, line);
       if (lines === null) throw new NotInDoubtError(campaignId, row);
-      const { setOff, resolution } = await decide(doing, campaignId, lines).catch((error: unknown) => {
+      const { setOff, resolution } = await decide(context, campaignId, lines).catch((error: unknown) => {
         throw error instanceof DecisionsRefusedError ? new ToldDecisionsError(error) : error;
       });
       return { campaignId, row, setOff: setOffText(setOff), resolution, goesOn: setOff };
@@ -59,8 +59,8 @@ export const rowRuns = runsOf({
   },
   resolveAll: {
     actionOf: ({ body }) => `resolve_${body.decision}`,
-    run: async (doing, { campaign: campaignId, body: { decision, open } }) => {
-      const { resolution, setOff, ...besides } = await resolveAll(doing, { campaignId, decision, open });
+    run: async (context, { campaign: campaignId, body: { decision, open } }) => {
+      const { resolution, setOff, ...besides } = await resolveAll(context, { campaignId, decision, open });
       return { ...withInstants({ campaignId, ...resolution, ...besides, setOff: setOffText(setOff) }), goesOn: setOff };
     },
   },

@@ -7,7 +7,7 @@ import { printable } from '../../shared/input/printable.ts';
 import type { OperationId, Answer, Taken } from '../list.ts';
 import { ProblemError } from './problem.ts';
 
-export interface Room extends Control {
+export interface RunEnvironment extends Control {
   /** Falls back to this machine's clock while the service does not answer. */
   clock: () => Promise<ServiceClock>;
   /** Speeds up the sandbox unless a speed was chosen. Default: no sandbox. */
@@ -15,7 +15,7 @@ export interface Room extends Control {
 }
 
 /** Service time, whole ms. */
-export async function serviceNow({ clock }: Pick<Room, 'clock'>): Promise<number> {
+export async function serviceNow({ clock }: Pick<RunEnvironment, 'clock'>): Promise<number> {
   return Math.round((await clock()).now());
 }
 
@@ -29,7 +29,7 @@ export async function readRow(
   return { cells: '[]', ...found };
 }
 
-export interface Doing extends Room {
+export interface RunContext extends RunEnvironment {
   /** Name of the token, or the command line's. */
   by: string;
   /** `person` at the command line, else `person:` and the name. */
@@ -51,15 +51,15 @@ interface Told<Id extends OperationId, Own> {
 
 export interface Done<Id extends OperationId, Own = Answer<Id>> extends Told<Id, Own> {
   /** Campaign whose log records it. Default: the input's, else all (`account`). */
-  log?: (doing: Doing, input: Taken<Id>) => string | Promise<string>;
+  log?: (context: RunContext, input: Taken<Id>) => string | Promise<string>;
   /** Error names tell API and command line how to respond. */
-  run: (doing: Doing, input: Taken<Id>) => Promise<Own>;
+  run: (context: RunContext, input: Taken<Id>) => Promise<Own>;
   prepare?: undefined;
 }
 
 interface Prepared<Id extends OperationId, Own> extends Told<Id, Own> {
   /** Validates and finds the log; only `run` changes anything. */
-  prepare: (doing: Doing, input: Taken<Id>) => Promise<{ log: string; run: () => Promise<Own> }>;
+  prepare: (context: RunContext, input: Taken<Id>) => Promise<{ log: string; run: () => Promise<Own> }>;
 }
 
 export type Run<Id extends OperationId, Own = Answer<Id>> = Done<Id, Own> | Prepared<Id, Own>;

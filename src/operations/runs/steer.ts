@@ -5,22 +5,22 @@ import {
   readAccountUse,
   readCampaignLimits,
   type AccountUse,
-  readHouseView,
-  setHouseRules,
+  readAccountRules,
+  setAccountRules,
 } from '../control/adjust.ts';
-import type { Notice, SteeringCommand } from '../control/campaign-message.ts';
+import type { NotifyFailure, SteeringCommand } from '../control/campaign-message.ts';
 import { recoverCampaign } from '../control/recover.ts';
 import { pause, steer } from '../control/steer.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
-import { houseLines } from '../../presentation/words/house.ts';
+import { accountRuleLines } from '../../presentation/words/house.ts';
 import { withInstants } from '../../shared/input/times.ts';
 import { withoutUndefined } from '../../rules/collections.ts';
-import { fateOfQueued } from '../../rules/service-api.ts';
+import { handlingOfQueued } from '../../rules/service-api.ts';
 import type { Taken } from '../list.ts';
-import { toldAdjustable } from '../limits.ts';
-import { type Doing, runsOf } from './run.ts';
+import { adjustableAsJson } from '../limits.ts';
+import { type RunContext, runsOf } from './run.ts';
 
-const steered = ({ campaignId, state, stateReason, round }: Campaign, notice: Notice) => ({
+const steered = ({ campaignId, state, stateReason, round }: Campaign, notice: NotifyFailure) => ({
   campaignId,
   state,
   stateReason,
@@ -29,57 +29,62 @@ const steered = ({ campaignId, state, stateReason, round }: Campaign, notice: No
 });
 
 /** Steers by the campaign's workflow, which needs a worker. */
-const told = (wish: Exclude<SteeringCommand, 'pause'>) => ({
-  run: async (doing: Doing, { campaign, body }: Taken<'resumeCampaign'>) =>
-    steered(await steer(doing, { campaignId: campaign, wish, ...withoutUndefined(body ?? {}) }), null),
+const viaWorkflow = (command: Exclude<SteeringCommand, 'pause'>) => ({
+  run: async (context: RunContext, { campaign, body }: Taken<'resumeCampaign'>) =>
+    steered(await steer(context, { campaignId: campaign, wish: command, ...withoutUndefined(body ?? {}) }), null),
 });
 
 export const steerRuns = runsOf({
   pauseCampaign: {
-    run: async (doing, { campaign: campaignId, body }) => {
-      const { onCommitted } = doing;
+    run: async (context, { campaign: campaignId, body }) => {
+      const { onCommitted } = context;
       const { round, letQueued } = body ?? {};
-      const { campaign, notice } = await pause(doing, { campaignId, ...withoutUndefined({ onCommitted, round, letQueued }) });
-      return { ...steered(campaign, notice), queued: fateOfQueued(campaign) };
+      const { campaign, notice } = await pause(context, { campaignId, ...withoutUndefined({ onCommitted, round, letQueued }) });
+      return { ...steered(campaign, notice), queued: handlingOfQueued(campaign) };
     },
   },
-  resumeCampaign: told('resume'),
-  drainCampaign: told('drain'),
-  cancelCampaign: told('cancel'),
+  resumeCampaign: viaWorkflow('resume'),
+  drainCampaign: viaWorkflow('drain'),
+  cancelCampaign: viaWorkflow('cancel'),
   adjustCampaign: {
-    run: async (doing, { campaign: campaignId, body: { reset, dryRun, ...written } }) => {
-      const wish = withoutUndefined(written);
+    run: async (context, { campaign: campaignId, body: { reset, dryRun, ...written } }) => {
+      const changes = withoutUndefined(written);
       if (dryRun) {
-        const limits = await readCampaignLimits(doing, campaignId);
-        return { campaignId, ...toldAdjustable(limits), effect: await previewAdjustment(doing, { campaignId, wish, reset }), notice: null };
+        const limits = await readCampaignLimits(context, campaignId);
+        return {
+          campaignId,
+          ...adjustableAsJson(limits),
+          effect: await previewAdjustment(context, { campaignId, wish: changes, reset }),
+          notice: null,
+        };
       }
-      const { limits, notice, changed } = await adjustLimits(doing, { campaignId, wish, reset });
-      return { campaignId, ...toldAdjustable(limits), effect: null, notice, changed };
+      const { limits, notice, changed } = await adjustLimits(context, { campaignId, wish: changes, reset });
+      return { campaignId, ...adjustableAsJson(limits), effect: null, notice, changed };
     },
   },
-  showAccountLimits: { run: async (doing) => accountAsTold(await readAccountUse(doing)) },
+  showAccountLimits: { run: async (context) => accountAsTold(await readAccountUse(context)) },
   adjustAccountLimits: {
-    run: async (doing, { body: { keepFree, ...written } }) => {
+    run: async (context, { body: { keepFree, ...written } }) => {
       const share = keepFree === undefined ? {} : { keepFree: Math.round(keepFree * 1000) };
-      const { notice, changed } = await adjustSharedLimits(doing, { ...withoutUndefined(written), ...share });
-      return { ...accountAsTold(await readAccountUse(doing)), notice: notice && notice.why, changed, untold: notice };
+      const { notice, changed } = await adjustSharedLimits(context, { ...withoutUndefined(written), ...share });
+      return { ...accountAsTold(await readAccountUse(context)), notice: notice && notice.why, changed, untold: notice };
     },
   },
   showHouseRules: {
-    run: async (doing) => {
-      const view = await readHouseView(doing);
-      return withInstants({ ...view, says: houseLines(view.now?.rules ?? null) });
+    run: async (context) => {
+      const view = await readAccountRules(context);
+      return withInstants({ ...view, says: accountRuleLines(view.now?.rules ?? null) });
     },
   },
   setHouseRules: {
-    run: async (doing, { body: { rules: text, dryRun } }) => {
-      const { notice, ...change } = await setHouseRules(doing, { path: 'house.yaml', text, dryRun });
+    run: async (context, { body: { rules: text, dryRun } }) => {
+      const { notice, ...change } = await setAccountRules(context, { path: 'house.yaml', text, dryRun });
       return { ...change, notice: notice && notice.why };
     },
   },
   recoverCampaign: {
-    run: async (doing, { campaign: campaignId }) => {
-      const { campaign, workflowId } = await recoverCampaign(doing, { campaignId, onProgress: doing.onProgress });
+    run: async (context, { campaign: campaignId }) => {
+      const { campaign, workflowId } = await recoverCampaign(context, { campaignId, onProgress: context.onProgress });
       const { state, stateReason, round } = campaign;
       return { campaignId, state, stateReason, round, workflowId };
     },

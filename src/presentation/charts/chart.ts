@@ -45,18 +45,18 @@ export function renderChart(
               </details>`
             : figureTable(title, figures),
         ];
-  const said = note === undefined ? null : html`<p class="chart-note">${note}</p>`;
+  const noteText = note === undefined ? null : html`<p class="chart-note">${note}</p>`;
   return html`<figure class="chart">
-    ${head === null && said === null ? null : html`<figcaption>${head}${said}</figcaption>`} ${body}
+    ${head === null && noteText === null ? null : html`<figcaption>${head}${noteText}</figcaption>`} ${body}
   </figure>`;
 }
 
-interface ShownTable extends Omit<FigureTable, 'rows'> {
+interface HtmlTable extends Omit<FigureTable, 'rows'> {
   rows: readonly { cells: readonly HtmlValue[]; ink?: string }[];
 }
 
 /** `words`: cells hold text in any writing direction. */
-export function figureTable(title: string, { columns, rows, more = 0 }: ShownTable, kind: 'figures' | 'words' = 'figures'): Html {
+export function figureTable(title: string, { columns, rows, more = 0 }: HtmlTable, kind: 'figures' | 'words' = 'figures'): Html {
   const isText = kind === 'words';
   const lines = rows.map(
     ({ cells: [name = '', ...cells], ink }) =>

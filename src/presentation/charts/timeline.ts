@@ -1,12 +1,12 @@
 import type { Html } from '../html/html.ts';
 import { count, span } from '../../shared/input/figures.ts';
-import type { ReportedCourse } from '../../ledger/read/campaign-report.ts';
-import type { CoursePoint } from '../../ledger/read/timeline.ts';
+import type { ReportedTimeline } from '../../ledger/read/campaign-report.ts';
+import type { TimelinePoint } from '../../ledger/read/timeline.ts';
 import type { Chart } from './chart.ts';
 import { draw } from './drawing.ts';
 import { inks } from './inks.ts';
 
-export function courseChart(course: ReportedCourse | null): Chart {
+export function courseChart(course: ReportedTimeline | null): Chart {
   const title = 'Course';
   const points = course?.points ?? [];
   const stretches = merge(points);
@@ -25,13 +25,13 @@ export function courseChart(course: ReportedCourse | null): Chart {
 const mostRows = 24;
 
 /** Groups points evenly into at most 24 table rows. */
-function merge(points: readonly CoursePoint[]): CoursePoint[][] {
+function merge(points: readonly TimelinePoint[]): TimelinePoint[][] {
   const size = Math.max(1, Math.ceil(points.length / mostRows));
   return Array.from({ length: Math.ceil(points.length / size) }, (_, n) => points.slice(n * size, (n + 1) * size));
 }
 
-function courseRow(own: readonly CoursePoint[], course: ReportedCourse | null): { cells: string[] } {
-  const sum = (of: (point: CoursePoint) => number): string => count(own.reduce((total, point) => total + of(point), 0));
+function courseRow(own: readonly TimelinePoint[], course: ReportedTimeline | null): { cells: string[] } {
+  const sum = (of: (point: TimelinePoint) => number): string => count(own.reduce((total, point) => total + of(point), 0));
   const from = own[0]?.at ?? 0;
   const to = (own.at(-1)?.at ?? from) + (course?.stepMs ?? 0);
   const allowed = own.map((point) => point.allowed);
@@ -57,10 +57,10 @@ const width = 960;
 const height = 320;
 const left = 66;
 
-function drawCourse(title: string, { points, stepMs, pauses }: ReportedCourse): Html {
+function drawCourse(title: string, { points, stepMs, pauses }: ReportedTimeline): Html {
   const from = points[0]?.at ?? 0;
   const to = (points.at(-1)?.at ?? from) + stepMs;
-  const steps = (of: (point: CoursePoint) => number): [number, number][] => {
+  const steps = (of: (point: TimelinePoint) => number): [number, number][] => {
     const values = points.map((point): [number, number] => [point.at, of(point)]);
     const changes = values.filter(([, value], index) => value !== values[index - 1]?.[1]);
     return [...changes, [to, values.at(-1)?.[1] ?? 0]];
@@ -70,7 +70,7 @@ function drawCourse(title: string, { points, stepMs, pauses }: ReportedCourse): 
     const [begin, end] = [Math.max(from, pause.fromAt), Math.min(to, pause.toAt ?? to)];
     return begin < end ? [[begin, end]] : [];
   });
-  const sum = (of: (point: CoursePoint) => number): string => count(points.reduce((total, point) => total + of(point), 0));
+  const sum = (of: (point: TimelinePoint) => number): string => count(points.reduce((total, point) => total + of(point), 0));
   const most = Math.max(...points.map(({ open }) => open));
   const text = `From ${utc(from)} to ${utc(to)} UTC: ${sum(({ starts }) => starts)} calls started, at most ${count(most)} open at a time, ${sum(({ limited }) => limited)} requests beyond the rate limit, ${count(bands.length)} pauses.`;
   const time = {

@@ -9,7 +9,7 @@ import { verifyLog, type LogReport } from '../../verify/log.ts';
 import { renderSummary, type Findings } from './summary.ts';
 import type { Store } from '../../ledger/tx.ts';
 
-export interface BundleWish {
+export interface BundleRequest {
   e164: string;
   /** Leaves out calls requested earlier; null: none. */
   since: number | null;
@@ -36,16 +36,16 @@ export interface Bundle {
 /** Reads, verifies and signs the evidence. Null: the database has nothing on the number. */
 export async function makeBundle(
   store: Store,
-  wish: BundleWish,
+  request: BundleRequest,
   more: { conversations?: readonly ConversationFile[]; onProgress?: (events: number) => void } = {},
 ): Promise<Bundle | null> {
-  const evidence = await readEvidence(store, wish);
+  const evidence = await readEvidence(store, request);
   if (evidence === null) return null;
   const { onProgress, conversations = [] } = more;
   const findings = findingsOf(await verifyLog(store.db, null, onProgress === undefined ? {} : { onProgress }), evidence);
   const key = createPrivateKey(await readEvidenceKey(store));
   const files: [string, Uint8Array][] = [
-    ['summary.html', text(renderSummary(evidence, { findings, by: wish.by, conversations: conversations.length }))],
+    ['summary.html', text(renderSummary(evidence, { findings, by: request.by, conversations: conversations.length }))],
     ['calls.json', json({ ...evidence, campaigns: undefined, events: undefined })],
     ['events.jsonl', text(evidence.events.map((event) => `${jsonText(withInstants(event))}\n`).join(''))],
     ...evidence.campaigns.map((campaign): [string, Uint8Array] => [`campaigns/${campaign.campaignId}.json`, json(campaign)]),
@@ -54,7 +54,7 @@ export async function makeBundle(
     ['check.mjs', readFileSync(new URL('check.mjs', import.meta.url))],
   ];
   return {
-    bytes: seal(files, { key, evidence, by: wish.by }),
+    bytes: seal(files, { key, evidence, by: request.by }),
     rows: evidence.rows.map(({ campaignId, recipientId }) => ({ campaignId, recipientId })),
     calls: evidence.rows.reduce((sum, { calls }) => sum + calls.filter(isPlaced).length, 0),
     ids: evidence.ids,

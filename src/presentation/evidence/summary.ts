@@ -6,7 +6,7 @@ import { printable } from '../../shared/input/printable.ts';
 import { isPlaced, type Evidence, type EvidenceCall, type EvidenceCampaign, type EvidenceRow } from '../../ledger/read/evidence.ts';
 import { eventText, dispositionText } from '../words/history.ts';
 import { reasonText } from '../words/causes.ts';
-import { houseLines } from '../words/house.ts';
+import { accountRuleLines } from '../words/house.ts';
 
 /** Results of `verify` for the number's calls. */
 export interface Findings {
@@ -50,8 +50,8 @@ export function renderSummary(
           ['Calls requested', `${placed.length}`],
           ['Known as', ids.length === 0 ? null : ids.map(printable).join(', ')],
           ['Do-not-call list', listed(suppressions)],
-          ['House rules', houseText(events)],
-          ['Judged', judged(findings)],
+          ['House rules', accountRulesText(events)],
+          ['Judged', auditText(findings)],
         ])}
         ${ids.length > 1 ? html`<p>Lists have this number under ${ids.length} ids: it may have passed from one person to another.</p>` : null}
         ${otherNumbers > 0 ? html`<p>Lists have ${plural(otherNumbers, 'other number')} under the same id. This bundle tells nothing of them.</p>` : null}
@@ -86,13 +86,13 @@ export function renderSummary(
 }
 
 /** Account rules over time; null: the log has none. */
-function houseText(events: Evidence['events']): string | null {
+function accountRulesText(events: Evidence['events']): string | null {
   const versions = events.flatMap(({ type, at, data }) => (type === 'house.changed' ? [{ at, ...data }] : []));
-  const told = versions.map(({ at, version, rules }) => {
-    const lines = houseLines(rules);
+  const descriptions = versions.map(({ at, version, rules }) => {
+    const lines = accountRuleLines(rules);
     return `version ${version} from ${utc(at)}: ${lines.length === 0 ? 'none' : lines.join('; ')}`;
   });
-  return told.length === 0 ? null : told.join(' · ');
+  return descriptions.length === 0 ? null : descriptions.join(' · ');
 }
 
 function campaignSection(campaign: EvidenceCampaign, rows: readonly EvidenceRow[]): Html {
@@ -140,11 +140,11 @@ function rowSection(row: EvidenceRow, campaign: EvidenceCampaign): Html {
 }
 
 function consentText(consent: NonNullable<EvidenceRow['consent']>): string {
-  const said = (['at', 'source', 'text', 'proof', 'purpose'] as const)
+  const details = (['at', 'source', 'text', 'proof', 'purpose'] as const)
     .map((name) => `${name}: ${consent[name] ?? 'not recorded'}`)
     .join(' · ');
   const until = consent.endsAt === null ? 'without an end' : `until ${utc(consent.endsAt)}`;
-  return consent.beginsAt === null ? said : `${said}. It held from ${utc(consent.beginsAt)}, ${until}`;
+  return consent.beginsAt === null ? details : `${details}. It held from ${utc(consent.beginsAt)}, ${until}`;
 }
 
 function callSection(call: EvidenceCall, row: EvidenceRow, { rules }: EvidenceCampaign): Html {
@@ -208,7 +208,7 @@ function listed(entries: Evidence['suppressions']): string {
     .join(' · ');
 }
 
-function judged({ violations, promises, events }: Findings): string {
+function auditText({ violations, promises, events }: Findings): string {
   const all = `${promises} promises over ${plural(events, 'event')} of the log`;
   return violations.length === 0
     ? `${all}: none is broken by these calls`

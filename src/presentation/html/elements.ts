@@ -23,14 +23,14 @@ export function outcome(tone: OutcomeTone, text: HtmlValue): Html {
 /** One stacked bar with a minimum width per part. `says`: text alternative; without it the bar is hidden from screen readers. */
 export function bar(
   parts: readonly (readonly [tone: OutcomeTone, size: number])[],
-  { says, big = false }: { says?: string; big?: boolean } = {},
+  { says: description, big = false }: { says?: string; big?: boolean } = {},
 ): Html {
   const met = parts.filter(([, size]) => size > 0);
   const whole = met.reduce((sum, [, size]) => sum + size, 0);
   const gap = 2;
-  const room = 1000 - gap * Math.max(0, met.length - 1);
-  const wide = met.map(([, size]) => Math.max(4, (size / Math.max(1, whole)) * room));
-  const shrink = room / Math.max(room, wide.reduce((sum, width) => sum + width, 0)); // prettier-ignore
+  const availableWidth = 1000 - gap * Math.max(0, met.length - 1);
+  const wide = met.map(([, size]) => Math.max(4, (size / Math.max(1, whole)) * availableWidth));
+  const shrink = availableWidth / Math.max(availableWidth, wide.reduce((sum, width) => sum + width, 0)); // prettier-ignore
   let x = 0;
   const drawn = met.map(([tone], index) => {
     const width = (wide[index] ?? 0) * shrink;
@@ -48,7 +48,7 @@ export function bar(
     class="bar${big ? ' big' : ''}"
     viewBox="0 0 1000 10"
     preserveAspectRatio="none"
-    ${says === undefined ? html`aria-hidden="true"` : html`role="img" aria-label="${says}"`}
+    ${description === undefined ? html`aria-hidden="true"` : html`role="img" aria-label="${description}"`}
   >
     ${drawn}
   </svg>`;
@@ -71,8 +71,13 @@ interface Note {
 }
 
 /** A link styled as a button. At most one per page is `primary`. */
-export function linkButton(path: string, text: HtmlValue, look: '' | 'primary' | 'danger' | 'bare' | 'sm' = '', drawing?: IconName): Html {
-  return html`<a class="btn ${look}" href="${path}">${drawing === undefined ? null : icon(drawing)} ${text}</a>`;
+export function linkButton(
+  path: string,
+  text: HtmlValue,
+  variant: '' | 'primary' | 'danger' | 'bare' | 'sm' = '',
+  drawing?: IconName,
+): Html {
+  return html`<a class="btn ${variant}" href="${path}">${drawing === undefined ? null : icon(drawing)} ${text}</a>`;
 }
 
 /** Secondary actions as links or buttons, irreversible ones last. */

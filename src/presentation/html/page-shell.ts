@@ -43,8 +43,8 @@ export function renderShell({ title, app, notice = null, token, theme = null, is
 }
 
 /** Writes instants as the viewer's script would. `viewerLocale`: zone and language, possibly invalid. */
-export function withViewerTimes(markup: string, said: string, now: number): string {
-  const words = timeWordsIn(said);
+export function withViewerTimes(markup: string, viewerLocale: string, now: number): string {
+  const words = timeWordsIn(viewerLocale);
   if (words === null) return markup;
   return markup
     .replaceAll(/(<time datetime="([^"]+)" data-show="(\w+)">)[^<]*/g, (_, tag: string, at: string, show: string) => {
@@ -54,8 +54,8 @@ export function withViewerTimes(markup: string, said: string, now: number): stri
 }
 
 /** Null: Intl does not accept it. */
-function timeWordsIn(said: string): TimeWords | null {
-  const [zone = '', locale] = said.split(' ');
+function timeWordsIn(viewerLocale: string): TimeWords | null {
+  const [zone = '', locale] = viewerLocale.split(' ');
   try {
     return zone === '' ? null : createTimeWords(zone, locale);
   } catch {

@@ -9,10 +9,10 @@ import type { Outcome } from '../../rules/outcome.ts';
 import { figureTable } from '../charts/chart.ts';
 import { bar, figures, type OutcomeTone } from '../html/elements.ts';
 import { outcomeParts } from '../html/outcomes.ts';
-import type { People, Proof, ReportData, ShownCampaign } from './report-data.ts';
+import type { People, Proof, ReportData, ReportedCampaign } from './report-data.ts';
 
 /** What a reader needs who reads no further: one printed page. */
-export function summarySection({ campaigns, proof }: Pick<ReportData, 'proof'> & { campaigns: readonly ShownCampaign[] }): Html {
+export function summarySection({ campaigns, proof }: Pick<ReportData, 'proof'> & { campaigns: readonly ReportedCampaign[] }): Html {
   const alone = campaigns.length === 1;
   return html`<section class="summary">
     <h2>Summary</h2>
@@ -23,7 +23,7 @@ export function summarySection({ campaigns, proof }: Pick<ReportData, 'proof'> &
   </section>`;
 }
 
-function nameOf({ campaignId, name }: ShownCampaign): string {
+function nameOf({ campaignId, name }: ReportedCampaign): string {
   return name === null ? campaignId : `${printable(name)} (${campaignId})`;
 }
 
@@ -34,7 +34,7 @@ function verdict({ ok, checks, found }: Proof): Html {
 }
 
 /** Text, bar and figures. Rows that cannot be called do not count as progress. */
-function summaryOf(campaign: ShownCampaign): Html {
+function summaryOf(campaign: ReportedCampaign): Html {
   const { rows, calls, cost, goal, callbacks, funnel, outcome = [], attempt = [] } = campaign;
   const perGoal = cost?.perGoal == null ? '' : `, ${moneyText(cost.perGoal * 1_000_000, cost.currency)} each`;
   const counts = Object.fromEntries(outcome.map((line) => [line.value, line.count])) as Partial<Record<Outcome, number>>;
@@ -44,12 +44,12 @@ function summaryOf(campaign: ShownCampaign): Html {
   const of = (name: Outcome): number => counts[name] ?? 0;
   const share = (some: number): string => (whole === 0 ? '' : ` (${percent(some / whole)})`);
   const talk = calls?.talkSeconds == null ? 'talk time unknown' : `${clockSpan(calls.talkSeconds)} of talk`;
-  const says = `${count(people.done)} of ${plural(whole, 'person', 'people')} done, ${count(people.cannot)} cannot be called`;
+  const description = `${count(people.done)} of ${plural(whole, 'person', 'people')} done, ${count(people.cannot)} cannot be called`;
   return html`<p class="lead">
       <b>${count(of('completed'))} of ${plural(whole, 'person', 'people')} who can be called ${of('completed') === 1 ? 'was' : 'were'} reached${share(of('completed'))}.</b>
       ${plural(funnel.called, 'person was', 'people were')} called, with ${plural(calls?.calls ?? 0, 'call')}. ${steps(attempt)} ${left(counts, people.parts)}
     </p>
-    ${bar(people.parts, { says, big: true })}
+    ${bar(people.parts, { says: description, big: true })}
     <ul class="legend">
       ${people.parts
         .filter(([, size]) => size > 0)
@@ -98,7 +98,7 @@ function left({ unresolved = 0 }: Partial<Record<Outcome, number>>, parts: reado
 
 const shown = (name: string, value: string, of: string) => ({ name, value, of });
 
-function overviewTable(campaigns: readonly ShownCampaign[]): Html {
+function overviewTable(campaigns: readonly ReportedCampaign[]): Html {
   const columns = ['State', 'Rows', 'With an outcome', 'Completed', 'Calls', 'Answered', 'Answer rate', 'On the line'];
   const lines = campaigns.map(({ campaignId, name, state, rows, funnel, calls }) => ({
     cells: [
@@ -116,7 +116,7 @@ function overviewTable(campaigns: readonly ShownCampaign[]): Html {
   return figureTable('Overview', { columns: ['Campaign', ...columns], rows: lines });
 }
 
-function spanOf(campaign: ShownCampaign, alone: boolean): Html {
+function spanOf(campaign: ReportedCampaign, alone: boolean): Html {
   const { campaignId, state, stateReason, createdAt, firstCallAt, lastCallAt } = campaign;
   const left = Object.entries(campaign.leftOut ?? {});
   return html`<div class="of">
@@ -136,12 +136,12 @@ function fact(name: string, value: HtmlValue): Html {
   </div>`;
 }
 
-export function lawSection(campaigns: readonly ShownCampaign[]): Html | null {
-  const told = campaigns.map(({ campaignId, law }) => ({ campaignId, sentences: lawSentences(law) }));
-  if (told.every(({ sentences }) => sentences.length === 0)) return null;
+export function lawSection(campaigns: readonly ReportedCampaign[]): Html | null {
+  const lawTexts = campaigns.map(({ campaignId, law }) => ({ campaignId, sentences: lawSentences(law) }));
+  if (lawTexts.every(({ sentences }) => sentences.length === 0)) return null;
   return html`<section>
     <h2>Law</h2>
-    ${told.map(
+    ${lawTexts.map(
       ({ campaignId, sentences }) =>
         html`${campaigns.length === 1 ? null : html`<h3>${campaignId}</h3>`}
           <ul>

@@ -4,14 +4,14 @@ import { hatched } from '../html/icons.ts';
 import { capital, plural } from '../../shared/input/figures.ts';
 import { jsonText, printable } from '../../shared/input/printable.ts';
 import { withInstants } from '../../shared/input/times.ts';
-import { cut, details, type ReportData, type ShownCampaign } from './report-data.ts';
+import { cut, details, type ReportData, type ReportedCampaign } from './report-data.ts';
 import { countingSection, lawSection, summarySection, peopleSection, proofSection } from './facts.ts';
 import { reportStyles } from './styles.ts';
 import { attemptsChart, callerDaysChart, callersChart, daysChart, dispositionChart, weekChart } from '../charts/calls.ts';
 import { renderChart, type Chart } from '../charts/chart.ts';
 import { courseChart } from '../charts/timeline.ts';
 import { countsChart, funnelChart } from '../charts/rows.ts';
-import { tellEvent } from '../words/events.ts';
+import { describeEvent } from '../words/events.ts';
 import { causeText } from '../words/needs.ts';
 import { goalText } from '../words/campaign.ts';
 import { reasonText, unreachedText } from '../words/causes.ts';
@@ -45,7 +45,7 @@ const stylesHash = createHash('sha256').update(reportStyles).digest('base64');
 /** Safe wherever the file is opened: no script runs and nothing is loaded. */
 const policy = `default-src 'none'; style-src 'sha256-${stylesHash}'; base-uri 'none'; form-action 'none'`;
 
-function render(data: ReportData & { campaigns: ShownCampaign[] }): string {
+function render(data: ReportData & { campaigns: ReportedCampaign[] }): string {
   const names = data.campaigns.map(({ campaignId }) => campaignId).join(', ');
   const made = new Date(data.madeAt).toISOString();
   const document = html`<!doctype html>
@@ -102,7 +102,7 @@ export interface ChartGroup {
 }
 
 /** Charts in the order of a reader's questions. */
-export function chartGroups(campaign: ShownCampaign): ChartGroup[] {
+export function chartGroups(campaign: ReportedCampaign): ChartGroup[] {
   const { funnel, course, day = [], week = [], attempt = [], caller = [], disposition = [] } = campaign;
   return [
     { title: 'Funnel', charts: [funnelChart(funnel)] },
@@ -118,17 +118,17 @@ export function chartGroups(campaign: ShownCampaign): ChartGroup[] {
 }
 
 /** Changes during the campaign beside daily figures; none without changes. */
-function changeCharts({ changes }: ShownCampaign): Chart[] {
+function changeCharts({ changes }: ReportedCampaign): Chart[] {
   const rows = changes.flatMap((event) => {
-    const told = tellEvent(event);
-    return told === null ? [] : [{ cells: [new Date(event.at).toISOString().slice(0, 16).replace('T', ' '), told] }];
+    const description = describeEvent(event);
+    return description === null ? [] : [{ cells: [new Date(event.at).toISOString().slice(0, 16).replace('T', ' '), description] }];
   });
   if (rows.length === 0) return [];
   const note = 'What may lie behind another answer rate, by the clock of the service (UTC). What the carriers did is not known here.';
   return [{ title: 'What was changed', note, drawing: null, figures: { columns: ['When', 'What'], rows }, whenEmpty: '' }];
 }
 
-function chartSections(campaigns: readonly ShownCampaign[]): Html[] {
+function chartSections(campaigns: readonly ReportedCampaign[]): Html[] {
   const [first = [], ...others] = campaigns.map((campaign) => chartGroups(campaign).map((group) => ({ ...group, campaign })));
   return first.map((group, index) => {
     const { title, wide } = group;
@@ -142,7 +142,7 @@ function chartSections(campaigns: readonly ShownCampaign[]): Html[] {
   });
 }
 
-function ofCampaign({ campaignId }: ShownCampaign, charts: readonly Chart[], { title, alone }: { title: string; alone: boolean }): Html {
+function ofCampaign({ campaignId }: ReportedCampaign, charts: readonly Chart[], { title, alone }: { title: string; alone: boolean }): Html {
   const level = alone ? 'h3' : 'h4';
   return html`<div class="of">
     ${alone ? null : html`<h3>${campaignId}</h3>`} ${charts.length === 0 ? html`<p class="chart-note">None.</p>` : null}
@@ -150,13 +150,13 @@ function ofCampaign({ campaignId }: ShownCampaign, charts: readonly Chart[], { t
   </div>`;
 }
 
-function resultCharts({ result = [], goal }: Pick<ShownCampaign, 'result' | 'goal'>): Chart[] {
+function resultCharts({ result = [], goal }: Pick<ReportedCampaign, 'result' | 'goal'>): Chart[] {
   const note = goal == null ? {} : { note: `${capital(goalText(goal.talks, 'talks'))}; ${goalText(goal.people, 'people called')}.` };
   const lines = result.map((line) => ({ ...line, value: reasonText(line.value) }));
   return result.length === 0 ? [] : [countsChart('What talks came to', { lines, unit: 'Talks', ...note })];
 }
 
-function outcomeCharts({ outcome = [], doubt = [], unreached = [] }: Pick<ShownCampaign, 'outcome' | 'doubt' | 'unreached'>): Chart[] {
+function outcomeCharts({ outcome = [], doubt = [], unreached = [] }: Pick<ReportedCampaign, 'outcome' | 'doubt' | 'unreached'>): Chart[] {
   const causes = doubt.map((line) => ({ ...line, value: causeText(line.value) }));
   const reasons = unreached.map((line) => ({ ...line, value: unreachedText(line.value) }));
   return [
@@ -166,7 +166,7 @@ function outcomeCharts({ outcome = [], doubt = [], unreached = [] }: Pick<ShownC
   ];
 }
 
-function valueCharts(campaign: ShownCampaign, kind: 'collected' | 'evaluation'): Chart[] {
+function valueCharts(campaign: ReportedCampaign, kind: 'collected' | 'evaluation'): Chart[] {
   return Object.entries(campaign[kind] ?? {}).map(([key, lines]) =>
     countsChart(printable(key), { lines, unit: 'Calls', more: campaign.leftOut?.[`${kind}.${key}`] ?? 0 }),
   );

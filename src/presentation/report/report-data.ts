@@ -43,10 +43,10 @@ export const details = [
 export type LeftOut = Record<string, number>;
 
 /** A campaign cut to the report's limits; `leftOut` only if lines were omitted. */
-export type ShownCampaign = CampaignReport & { leftOut?: LeftOut };
+export type ReportedCampaign = CampaignReport & { leftOut?: LeftOut };
 
 /** Keeps the most frequent values, the busiest numbers and the last days. */
-export function cut(data: ReportData, detail: Detail): ReportData & { campaigns: ShownCampaign[] } {
+export function cut(data: ReportData, detail: Detail): ReportData & { campaigns: ReportedCampaign[] } {
   const { proof, people } = data;
   return {
     ...data,
@@ -60,7 +60,7 @@ function cutPeople({ campaignId, rows, more }: People, most: number): People {
   return { campaignId, rows: rows.slice(0, most), more: more + Math.max(0, rows.length - most) };
 }
 
-export function cutCampaign(campaign: CampaignReport, { values, tables, lines }: Detail): ShownCampaign {
+export function cutCampaign(campaign: CampaignReport, { values, tables, lines }: Detail): ReportedCampaign {
   const leftOut: LeftOut = {};
   const first = <Line>(name: string, all: readonly Line[], most: number): Line[] => {
     if (all.length > most) leftOut[name] = all.length - most;
@@ -76,7 +76,7 @@ export function cutCampaign(campaign: CampaignReport, { values, tables, lines }:
   };
   const callers = first('caller', campaign.caller ?? [], Math.ceil(lines / 4));
   const daysEach = Math.max(1, Math.floor(lines / Math.max(1, callers.length)));
-  const shown: ShownCampaign = {
+  const shown: ReportedCampaign = {
     ...campaign,
     attempt: first('attempt', campaign.attempt ?? [], lines),
     day: last('day', campaign.day ?? []),

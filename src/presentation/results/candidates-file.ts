@@ -50,13 +50,13 @@ function guarded(cell: string | null): string {
 
 function toCells(facts: ConversationFacts): string[] {
   const { startedAt, durationMs, openingLine, callResult, status, collected } = facts;
-  const heard = Object.keys(collected ?? {}).length === 0 ? [] : [JSON.stringify(collected)];
+  const collectedTexts = Object.keys(collected ?? {}).length === 0 ? [] : [JSON.stringify(collected)];
   return [
     isoInstant(startedAt) ?? '',
     durationMs === null ? '' : String(durationMs / 1000),
     guarded(openingLine),
     spokenBy(facts),
-    guarded([callResult ?? status ?? '', ...heard].join(' ').trim()),
+    guarded([callResult ?? status ?? '', ...collectedTexts].join(' ').trim()),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { Callback } from '../../ledger/people/callbacks.ts';
-import type { PromiseCounts } from '../../ledger/rows/promises.ts';
+import type { CallbackCounts } from '../../ledger/rows/promises.ts';
 import type { UnclearReason } from '../../rules/callback-rules.ts';
 import { wallText, wallTime } from '../../rules/hours/local-time.ts';
 import { count, plural, span } from '../../shared/input/figures.ts';
@@ -37,12 +37,12 @@ export function localTimeText({ dueAt, local, zones }: Pick<Callback, 'dueAt' | 
   return `${wallText(wallTime(dueAt, zone))}, ${zone}`;
 }
 
-export function firingText({ result }: { result: string }): string {
+export function scheduledRunText({ result }: { result: string }): string {
   return result === 'callbacks' ? 'only calls back are left' : result;
 }
 
 /** `3 open (the next in 12 min), 1 of them overdue · 5 kept · 2 unclear`; empty if there never were any. `now`: service time. */
-export function callbackCounts(counts: PromiseCounts | null, now: number): string {
+export function callbackCounts(counts: CallbackCounts | null, now: number): string {
   if (counts === null) return '';
   const { open, overdue, nextDueAt, unclear, ended } = counts;
   const waitMs = nextDueAt === null ? 0 : nextDueAt - now;

@@ -2,14 +2,14 @@ import pc from 'picocolors';
 import { callsAmong } from '../../rules/disposition.ts';
 import { goalShare, goalsOf, type CountedShare } from '../../rules/talk-results.ts';
 import { outcomes } from '../../rules/outcome.ts';
-import { fateOfQueued, type QueuedFate } from '../../rules/service-api.ts';
+import { handlingOfQueued, type QueuedHandling } from '../../rules/service-api.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import { instantText } from '../../shared/input/times.ts';
 import { count, percentCell, plural, percent, span } from '../../shared/input/figures.ts';
 import { printable } from '../../shared/input/printable.ts';
 import type { CampaignView } from '../../ledger/read/campaign-view.ts';
-import type { PilotStanding } from '../../ledger/limits/pilot.ts';
+import type { PilotStatus } from '../../ledger/limits/pilot.ts';
 import { hooksAsJson } from './hooks.ts';
 import { idleReasonAsJson, readingAsJson, readingOf, type Why } from './why.ts';
 import type { Reader } from './reader.ts';
@@ -50,7 +50,7 @@ export function campaignTitle(campaign: Campaign): string {
   return campaign.name === null ? campaign.campaignId : `${campaign.campaignId} (${printable(campaign.name)})`;
 }
 
-export const queuedWords: Readonly<Record<QueuedFate, string>> = {
+export const queuedWords: Readonly<Record<QueuedHandling, string>> = {
   taken_back: 'Calls that still wait at the service are taken back.',
   left_to_ring: 'Calls that wait at the service may still ring.',
   never_taken_back:
@@ -63,7 +63,7 @@ export function pauseLines(campaign: Campaign): string[] {
   const reason = campaign.stateReason === null ? 'no reason is on record' : printable(campaign.stateReason);
   return [
     `Paused: ${reason}`,
-    ...(campaign.letQueued ? [`  ${queuedWords[fateOfQueued(campaign)]}`] : []),
+    ...(campaign.letQueued ? [`  ${queuedWords[handlingOfQueued(campaign)]}`] : []),
     `  No call is placed until: carillon resume ${campaign.campaignId}   (or end it: carillon cancel ${campaign.campaignId})`,
   ];
 }
@@ -100,7 +100,7 @@ export function goalText({ count: reached, of, share, low, high }: CountedShare,
 }
 
 /** `sample 1: 100 of 100 rows called · opted_out 1 of 37 talks (…), at most 3 % allowed · waits for a decision`; empty without a pilot. */
-export function pilotText(pilot: PilotStanding | null): string {
+export function pilotText(pilot: PilotStatus | null): string {
   if (pilot === null) return '';
   const state = { calling: 'nobody else is called yet', asked: 'waits for a decision', passed: 'everybody is called' }[pilot.state];
   return [`sample ${pilot.sample}: ${count(pilot.called)} of ${plural(pilot.rows, 'row')} called`, ...pilot.gates, state].join(' · ');

@@ -7,12 +7,12 @@ import { faultWords } from '../../rules/caller-choice.ts';
 import type { EventData, EventType, NewEvent, WithdrawReason } from '../../rules/events.ts';
 import type { AdjustableTerms } from '../../rules/campaign-rules.ts';
 import type { CampaignState } from '../../rules/lifecycle.ts';
-import { tellHook } from './hooks.ts';
+import { describeHookEvent } from './hooks.ts';
 import { percent, plural, span } from '../../shared/input/figures.ts';
 import { printable } from '../../shared/input/printable.ts';
 import type { CampaignEvent } from '../../ledger/events.ts';
 
-type Teller<Type extends EventType> = (event: Extract<NewEvent, { type: Type }>) => string | null;
+type Describer<Type extends EventType> = (event: Extract<NewEvent, { type: Type }>) => string | null;
 
 const withdrawWords: Readonly<Record<WithdrawReason, string>> = {
   paused: 'the campaign is paused',
@@ -29,20 +29,20 @@ const withdrawWords: Readonly<Record<WithdrawReason, string>> = {
 };
 
 /** Text of live events; null: events of single recipients, which are only counted. */
-const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
+const tellers: { readonly [Type in EventType]: Describer<Type> | null } = {
   'campaign.imported': ({ data }) => `${plural(data.rows, 'row')} imported, ${data.rejected} rejected`,
-  'campaign.edited': ({ data }) => tellEdit(data),
-  'campaign.adjusted': ({ data }) => `an operator changed ${tellAdjustment(data)}`,
-  'account.adjusted': ({ data }) => tellAccount(data),
+  'campaign.edited': ({ data }) => describeEdit(data),
+  'campaign.adjusted': ({ data }) => `an operator changed ${describeAdjustment(data)}`,
+  'account.adjusted': ({ data }) => describeAccountChange(data),
   'house.changed': ({ data }) =>
     data.rules === null ? 'the house rules are lifted' : `version ${data.version} of the house rules holds for all campaigns`,
-  'account.pace': ({ data }) => tellPace(data),
-  'campaign.state': ({ data }) => tellState(data),
+  'account.pace': ({ data }) => describePace(data),
+  'campaign.state': ({ data }) => describeState(data),
   'round.started': ({ data }) => `round ${data.round} begins`,
   'round.ended': ({ data }) => `round ${data.round} has ended`,
   'caller.out': ({ data }) => `caller number ${printable(data.phoneNumberId)} is taken out: it ${faultWords[data.reason]}`,
   'caller.in': ({ data }) => `caller number ${printable(data.phoneNumberId)} may call again`,
-  'clock.stepped': ({ data }) => tellStep(data),
+  'clock.stepped': ({ data }) => describeClockStep(data),
   'pilot.drawn': ({ data }) => `${plural(data.size, 'row')} ${data.size === 1 ? 'is' : 'are'} called before anybody else`,
   'pilot.ended': ({ data }) =>
     data.passed ? 'the pilot is over, and the campaign goes on' : 'the pilot is over, and nobody else is called before it is resumed',
@@ -52,16 +52,16 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
   'gate.read': ({ data }) => (data.verdict === 'trips' ? `a gate has tripped: ${data.measure} ${data.hits} of ${data.of}` : null),
   'goal.reached': ({ data }) =>
     `the goal is reached (${plural(data.goals, 'talk')}): nobody else is called, but whom a call back was promised`,
-  'batch.screened': (event) => tellHook(event, batchName(event)),
-  'hook.delivered': (event) => tellHook(event, batchName(event)),
-  'hook.failed': (event) => tellHook(event, batchName(event)),
+  'batch.screened': (event) => describeHookEvent(event, batchName(event)),
+  'hook.delivered': (event) => describeHookEvent(event, batchName(event)),
+  'hook.failed': (event) => describeHookEvent(event, batchName(event)),
   'batch.withdrawing': (event) =>
     `${batchName(event)}: ${withdrawWords[event.data.reason]}, so what still waits at the service is taken back`,
   'batch.posting': (event) =>
     event.data.k === 1 ? null : `${batchName(event)}: sending ${plural(event.data.size, 'call')} again, POST ${event.data.k}`,
-  'post.verdict': (event) => tellVerdict(batchName(event), event.data),
-  'batch.state': (event) => tellBatchState(batchName(event), event.data),
-  'recipient.decided': (event) => `${rowName(event)}: an operator decided that ${tellDecision(event.data)}`,
+  'post.verdict': (event) => describeVerdict(batchName(event), event.data),
+  'batch.state': (event) => describeBatchState(batchName(event), event.data),
+  'recipient.decided': (event) => `${rowName(event)}: an operator decided that ${describeDecision(event.data)}`,
   'suppression.added': (event) => {
     if (event.data.source?.startsWith('possible:') === true)
       return 'a person opted out in a record that matches no call: no number it may belong to is called any more';
@@ -109,18 +109,18 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
 
 export const eventTypes = Object.keys(tellers) as EventType[];
 
-export const toldEvents = eventTypes.filter((type) => tellers[type] !== null);
+export const describedEvents = eventTypes.filter((type) => tellers[type] !== null);
 
 /** Text of a log event without recipient data; null when it adds nothing to the previous one. */
-export function tellEvent(event: NewEvent): string | null {
-  return (tellers[event.type] as Teller<EventType> | null)?.(event) ?? null;
+export function describeEvent(event: NewEvent): string | null {
+  return (tellers[event.type] as Describer<EventType> | null)?.(event) ?? null;
 }
 
 function wordsOf(reason: string | null): string {
   return reason === null ? 'no reason is on record' : reasonText(reason);
 }
 
-function tellEdit(data: EventData['campaign.edited']): string {
+function describeEdit(data: EventData['campaign.edited']): string {
   const parts = (['added', 'corrected', 'withdrawn'] as const)
     .filter((kind) => data[kind] > 0)
     .map((kind) => `${plural(data[kind], 'row')} ${kind}`);
@@ -148,33 +148,33 @@ function isTerm(key: string): key is keyof AdjustableTerms {
 }
 
 /** Changed limits: `concurrent calls from 10 to 40`. */
-export function tellAdjustment({ from, to }: { from: object; to: object }): string {
+export function describeAdjustment({ from, to }: { from: object; to: object }): string {
   return Object.keys(to)
-    .map((key) => `${limitNames[key] ?? key} from ${tellLimit(key, from)} to ${tellLimit(key, to)}`)
+    .map((key) => `${limitNames[key] ?? key} from ${describeLimit(key, from)} to ${describeLimit(key, to)}`)
     .join(', ');
 }
 
-function tellAccount(data: EventData['account.adjusted']): string {
+function describeAccountChange(data: EventData['account.adjusted']): string {
   const { service } = data.to;
   return service === undefined
-    ? `an operator changed limits of the account: ${tellAdjustment(data)}`
+    ? `an operator changed limits of the account: ${describeAdjustment(data)}`
     : `an operator moved the campaign to its service's new address, ${printable(service)}`;
 }
 
-function tellLimit(key: string, told: object): string {
-  if (isTerm(key)) return termText(key, told as AdjustableTerms);
-  const value = (told as Readonly<Record<string, number | null>>)[key];
+function describeLimit(key: string, limits: object): string {
+  if (isTerm(key)) return termText(key, limits as AdjustableTerms);
+  const value = (limits as Readonly<Record<string, number | null>>)[key];
   if (value == null) return 'no limit';
   return key === 'keepFree' ? percent(value / 1000) : String(value);
 }
 
 /** Reports each reduction, but of the recovery only its end. */
-function tellPace({ from, to }: EventData['account.pace']): string | null {
+function describePace({ from, to }: EventData['account.pace']): string | null {
   if (to < from) return `the service limits requests: all limits are at ${percent(to / 1000)}, and rise as it accepts batches`;
   return to === fullPace ? 'the service has accepted enough batches: all limits are at 100 % again' : null;
 }
 
-function tellStep({ clock, byMs }: EventData['clock.stepped']): string {
+function describeClockStep({ clock, byMs }: EventData['clock.stepped']): string {
   const whose = clock === 'machine' ? "a worker's clock" : "the service's clock";
   const way = byMs < 0 ? 'back' : 'forward';
   return `${whose} was set ${way} by ${span(Math.abs(byMs))}: calls that were open then get no negative outcome`;
@@ -192,11 +192,11 @@ const stateWords: Readonly<Record<CampaignState, string>> = {
   cancelled: 'cancelled',
 };
 
-function tellState({ to, reason }: EventData['campaign.state']): string {
+function describeState({ to, reason }: EventData['campaign.state']): string {
   return `${stateWords[to]}${reason === null || reason === '' ? '' : `: ${printable(reason)}`}`;
 }
 
-function tellVerdict(name: string, { verdict, status }: EventData['post.verdict']): string | null {
+function describeVerdict(name: string, { verdict, status }: EventData['post.verdict']): string | null {
   const code = status === null ? '' : ` (status ${status})`;
   switch (verdict) {
     // The batch state reports what follows.
@@ -218,7 +218,7 @@ function tellVerdict(name: string, { verdict, status }: EventData['post.verdict'
   }
 }
 
-function tellBatchState(name: string, data: EventData['batch.state']): string | null {
+function describeBatchState(name: string, data: EventData['batch.state']): string | null {
   switch (data.state) {
     case 'confirmed':
       if (data.by === 'evidence') return `${name}: found in the service's records, so it was accepted`;
@@ -244,7 +244,7 @@ function tellBatchState(name: string, data: EventData['batch.state']): string | 
   }
 }
 
-function tellDecision(data: EventData['recipient.decided']): string {
+function describeDecision(data: EventData['recipient.decided']): string {
   switch (data.decision) {
     case 'theirs':
       return `${printable(data.conversation)} is the record of its call`;
@@ -271,5 +271,5 @@ function rowName(event: NewEvent): string {
 /** Before `withInstants`. Without the event's data, which may hold phone numbers. */
 export function eventAsJson(event: CampaignEvent): Record<string, unknown> {
   const { seq, at, type, campaignId, batchId = null, recipientId = null, attemptId = null } = event;
-  return { seq, at, type, campaignId, batchId, recipientId, attemptId, text: tellEvent(event) };
+  return { seq, at, type, campaignId, batchId, recipientId, attemptId, text: describeEvent(event) };
 }

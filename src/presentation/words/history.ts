@@ -3,15 +3,15 @@ import type { EventType } from '../../rules/events.ts';
 import { instantText } from '../../shared/input/times.ts';
 import { printable } from '../../shared/input/printable.ts';
 import { actorOf, type CampaignEvent } from '../../ledger/events.ts';
-import type { CalleeRow } from '../../ledger/read/callee.ts';
+import type { NumberViewRow } from '../../ledger/read/callee.ts';
 import { reasonText, verdictReason } from './causes.ts';
-import { tellEvent } from './events.ts';
+import { describeEvent } from './events.ts';
 import type { ServiceRecord, Turn } from '../../service/port/call-service.ts';
 
-type Teller<Type extends EventType> = (event: Extract<CampaignEvent, { type: Type }>, call: string) => string;
+type Describer<Type extends EventType> = (event: Extract<CampaignEvent, { type: Type }>, call: string) => string;
 
 /** Text for events of one row; other events use `describeEvent`. */
-const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
+const tellers: { readonly [Type in EventType]?: Describer<Type> } = {
   'attempt.planned': (_event, call) => `${call} planned`,
   'attempt.posted': ({ data: { k } }, call) => `${call} requested from the service${k === 1 ? '' : `, again (request ${k})`}`,
   'attempt.released': ({ data }, call) => `${call} not placed: ${reasonText(data.reason)}`,
@@ -40,12 +40,12 @@ const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
 /** Text of an event in one row's history, without phone numbers or spoken words. */
 export function eventText(event: CampaignEvent): string {
   const call = event.attemptId === undefined ? 'call' : `call ${event.attemptId.split('/').at(-1) ?? ''}`;
-  const tell = tellers[event.type] as Teller<EventType> | undefined;
-  const told = tell?.(event, call) ?? tellEvent(event) ?? event.type;
+  const describe = tellers[event.type] as Describer<EventType> | undefined;
+  const description = describe?.(event, call) ?? describeEvent(event) ?? event.type;
   const actor = actorOf(event);
-  if (actor === null) return told;
+  if (actor === null) return description;
   const who = `${printable(actor.name)} (role ${actor.role})`;
-  return told.includes('an operator') ? told.replace('an operator', () => who) : `${told}, by ${who}`;
+  return description.includes('an operator') ? description.replace('an operator', () => who) : `${description}, by ${who}`;
 }
 
 export function dispositionText(disposition: string): string {
@@ -53,12 +53,12 @@ export function dispositionText(disposition: string): string {
 }
 
 function endText({ disposition, detail, counted }: { disposition: Disposition; detail: string | null; counted: boolean }): string {
-  const said = detail === null ? '' : ` (${reasonText(detail)})`;
-  return `${dispositionOf[disposition].text}${said}${counted ? '' : '; it does not use up an attempt'}`;
+  const detailText = detail === null ? '' : ` (${reasonText(detail)})`;
+  return `${dispositionOf[disposition].text}${detailText}${counted ? '' : '; it does not use up an attempt'}`;
 }
 
 /** `May be called next at …, because …`, by row and current rules. */
-export function nextCallText({ campaign, recipient, verdict }: CalleeRow): string {
+export function nextCallText({ campaign, recipient, verdict }: NumberViewRow): string {
   if (recipient.state === 'open') return 'A call is planned or open.';
   if (recipient.state === 'done') return `It has its outcome, ${recipient.outcome ?? 'none'}, and is not called again in this round.`;
   if (verdict === null) return `It waits, and the campaign is ${campaign.state}.`;
@@ -80,8 +80,8 @@ export function renderTranscript(row: number | null, { facts, turns }: ServiceRe
     ...describeValues('Collected', collected),
     ...describeValues('Evaluation', evaluation),
   ];
-  const said = turns.map(describeTurn);
-  return `${[...head, '', ...(said.length === 0 ? ['(nothing was said)'] : said)].join('\n')}\n`;
+  const turnTexts = turns.map(describeTurn);
+  return `${[...head, '', ...(turnTexts.length === 0 ? ['(nothing was said)'] : turnTexts)].join('\n')}\n`;
 }
 
 function describeValues(label: string, values: Record<string, unknown> | null): string[] {

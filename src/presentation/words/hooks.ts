@@ -2,7 +2,7 @@ import type { ServiceClock } from '../../service/port/service-clock.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { hookPlace, addressPlace } from '../../shared/hooks/errors.ts';
 import type { EventData, NewEvent } from '../../rules/events.ts';
-import type { HookStanding } from '../../ledger/campaign/hook-standing.ts';
+import type { HookStatus } from '../../ledger/campaign/hook-standing.ts';
 import { plural, span } from '../../shared/input/figures.ts';
 import type { Webhook } from '../../ledger/webhooks/registry.ts';
 import type { WaitingEvents, WebhookWithWaiting } from '../../ledger/webhooks/waiting.ts';
@@ -27,11 +27,11 @@ function whyOf({ fault, status }: EventData['hook.failed']): string {
 
 type HookEvent = Extract<NewEvent, { type: 'batch.screened' | 'hook.delivered' | 'hook.failed' }>;
 
-export function tellHook(event: HookEvent, batch: string): string | null {
+export function describeHookEvent(event: HookEvent, batch: string): string | null {
   if (event.type === 'batch.screened') {
     const { refused, later } = event.data;
-    const told = [...tellCount(refused, 'may not be called'), ...tellCount(later, 'may be called later')];
-    return told.length === 0 ? null : `${batch}: the pre-dial hook says that ${told.join(', and ')}`;
+    const verdictTexts = [...describeCount(refused, 'may not be called'), ...describeCount(later, 'may be called later')];
+    return verdictTexts.length === 0 ? null : `${batch}: the pre-dial hook says that ${verdictTexts.join(', and ')}`;
   }
   const [name, what] = event.data.hook === 'on_pause' ? ['pause', 'pause'] : ['completion', 'end'];
   if (event.type === 'hook.delivered') return `the ${name} hook was notified of the ${what}`;
@@ -40,11 +40,11 @@ export function tellHook(event: HookEvent, batch: string): string | null {
     : `the ${name} hook (on_${name}.url) could not be notified of the ${what} (${whyOf(event.data)})`;
 }
 
-function tellCount(count: number, what: string): string[] {
+function describeCount(count: number, what: string): string[] {
   return count > 0 ? [`${plural(count, 'recipient')} ${what}`] : [];
 }
 
-const noticeWords: Readonly<Record<NonNullable<HookStanding['completion']>, (what: string) => string>> = {
+const notificationWords: Readonly<Record<NonNullable<HookStatus['completion']>, (what: string) => string>> = {
   pending: (what) => `not yet notified of the ${what}; retried for a day`,
   delivered: (what) => `notified of the ${what}`,
   failed: (what) => `could not be notified of the ${what} (see the log of the worker)`,
@@ -52,7 +52,7 @@ const noticeWords: Readonly<Record<NonNullable<HookStanding['completion']>, (wha
 
 /** `status` lines about a campaign's hooks; none if nothing is pending or failed. */
 export function hookLines(
-  { silentSince, completion, pause }: HookStanding,
+  { silentSince, completion, pause }: HookStatus,
   { preDial, onCompletion, onPause }: Pick<CampaignRules, 'preDial' | 'onCompletion' | 'onPause'>,
   clock: ServiceClock,
   now: number,
@@ -65,13 +65,13 @@ export function hookLines(
       : [
           `the pre-dial hook${at('pre_dial', preDial)} has not answered for ${span(Math.max(0, now - clock.atReal(silentSince)))}; nobody is called until it does`,
         ]),
-    ...(completion === null ? [] : [`completion hook${at('on_completion', onCompletion)}: ${noticeWords[completion]('end')}`]),
-    ...(pause === null ? [] : [`pause hook${at('on_pause', onPause)}: ${noticeWords[pause]('pause')}`]),
+    ...(completion === null ? [] : [`completion hook${at('on_completion', onCompletion)}: ${notificationWords[completion]('end')}`]),
+    ...(pause === null ? [] : [`pause hook${at('on_pause', onPause)}: ${notificationWords[pause]('pause')}`]),
   ];
 }
 
 /** As JSON, before `withInstants`. */
-export function hooksAsJson({ silentSince, completion, pause }: HookStanding): object {
+export function hooksAsJson({ silentSince, completion, pause }: HookStatus): object {
   return { preDialSilentSinceAt: silentSince, completion, pause };
 }
 
@@ -99,7 +99,7 @@ export function webhookAsJson(webhook: WebhookWithWaiting) {
 }
 
 /** `active`, or `failing for 3 h: 12 failures, the last one status 500`. */
-export function webhookStanding(webhook: Webhook, now: number): string {
+export function webhookStatus(webhook: Webhook, now: number): string {
   const { state, reason, failures, failingSinceReal, fault, status } = webhook;
   if (state === 'disabled') return `disabled: ${reason ?? 'nobody says why'}`;
   if (state === 'paused') return 'paused';

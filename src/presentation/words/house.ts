@@ -1,24 +1,27 @@
 import type { CallerLimits } from '../../rules/caller-choice.ts';
-import type { CampaignRules, HouseRules } from '../../rules/campaign-rules.ts';
+import type { CampaignRules, AccountRules } from '../../rules/campaign-rules.ts';
 import type { FrequencyCap } from '../../rules/frequency-caps.ts';
-import { withoutHouse } from '../../rules/house-rules.ts';
+import { withoutAccountRules } from '../../rules/house-rules.ts';
 import { weekText } from '../../rules/hours/weekly-hours.ts';
 import { plural, span } from '../../shared/input/figures.ts';
 
 const mostDates = 6;
 
 /** Account rules as sentences without a full stop; empty without rules. */
-export function houseLines(house: Omit<HouseRules, 'version'> | null): string[] {
-  return house === null ? [] : partsOf(house).map(({ text }) => text);
+export function accountRuleLines(accountRules: Omit<AccountRules, 'version'> | null): string[] {
+  return accountRules === null ? [] : partsOf(accountRules).map(({ text }) => text);
 }
 
 /** Which account rules are stricter than the campaign's own. */
-export function houseSentences(rules: CampaignRules): string[] {
-  const { house } = rules;
-  if (house === undefined) return [];
-  const own = withoutHouse(rules);
-  const lines = partsOf(house).map(({ text, binds }) => `${text}${binds(own) ? '' : ' (the campaign file is as strict)'}.`);
-  return [`Version ${house.version} holds for every campaign of the database; the stricter of it and the campaign file binds.`, ...lines];
+export function accountRuleSentences(rules: CampaignRules): string[] {
+  const { house: accountRules } = rules;
+  if (accountRules === undefined) return [];
+  const own = withoutAccountRules(rules);
+  const lines = partsOf(accountRules).map(({ text, binds }) => `${text}${binds(own) ? '' : ' (the campaign file is as strict)'}.`);
+  return [
+    `Version ${accountRules.version} holds for every campaign of the database; the stricter of it and the campaign file binds.`,
+    ...lines,
+  ];
 }
 
 interface Part {
@@ -27,7 +30,7 @@ interface Part {
   binds: (own: CampaignRules) => boolean;
 }
 
-function partsOf({ calendar, caps, callerLimits, requires }: Omit<HouseRules, 'version'>): Part[] {
+function partsOf({ calendar, caps, callerLimits, requires }: Omit<AccountRules, 'version'>): Part[] {
   const { hours, closedOn } = calendar;
   const always = () => true;
   const closed = plural(closedOn.length, 'day');
@@ -77,9 +80,9 @@ function capText(cap: FrequencyCap): string {
     : `At most ${plural(cap.calls, 'call')} to ${whom} within ${span(cap.withinMs)}`;
 }
 
-function isAsStrict(own: FrequencyCap, house: FrequencyCap): boolean {
-  if (own.by !== house.by) return false;
-  if ('afterTalkMs' in own || 'afterTalkMs' in house)
-    return 'afterTalkMs' in own && 'afterTalkMs' in house && own.afterTalkMs >= house.afterTalkMs;
-  return own.calls <= house.calls && own.withinMs >= house.withinMs;
+function isAsStrict(own: FrequencyCap, accountCap: FrequencyCap): boolean {
+  if (own.by !== accountCap.by) return false;
+  if ('afterTalkMs' in own || 'afterTalkMs' in accountCap)
+    return 'afterTalkMs' in own && 'afterTalkMs' in accountCap && own.afterTalkMs >= accountCap.afterTalkMs;
+  return own.calls <= accountCap.calls && own.withinMs >= accountCap.withinMs;
 }

@@ -1,5 +1,5 @@
 import type { LegalRules } from '../../campaign/file/legal-rules.ts';
-import type { LawOutlook } from '../../rules/hours/legal-hours.ts';
+import type { LawSummary } from '../../rules/hours/legal-hours.ts';
 import { plural } from '../../shared/input/figures.ts';
 import { printable, wrapped } from '../../shared/input/printable.ts';
 import { basisWords, type Basis } from '../../rules/consent.ts';
@@ -22,22 +22,22 @@ export function renderLaw(law: LegalRules | null): string[] {
 const mostNamed = 10;
 
 /** Sentences on consent and unconfirmed law in the called places; may be empty. */
-export function lawSentences({ basis, consent, unconfirmed }: LawOutlook): string[] {
+export function lawSentences({ basis, consent, unconfirmed }: LawSummary): string[] {
   return [...consent.map((rule) => consentSentence(rule, basis)), ...unconfirmedSentences(unconfirmed)];
 }
 
-function consentSentence({ country, kind, rows, source }: LawOutlook['consent'][number], basis: Basis | null): string {
-  const asks = kind === 'required' ? 'to calls that sell anything' : 'to calls by machine or with an artificial voice';
-  const law = `${country}: the law asks for consent ${asks} (${plural(rows, 'row')}; ${printable(source)}).`;
+function consentSentence({ country, kind, rows, source }: LawSummary['consent'][number], basis: Basis | null): string {
+  const scope = kind === 'required' ? 'to calls that sell anything' : 'to calls by machine or with an artificial voice';
+  const law = `${country}: the law asks for consent ${scope} (${plural(rows, 'row')}; ${printable(source)}).`;
   if (basis === null) {
     const without = kind === 'required' ? '; a start is refused without it' : '';
     return `${law} The campaign file does not state what its calls rest on, basis: ${basisWords}${without}.`;
   }
-  const judged = basis === 'consent' ? '' : ', which is not consent; whether it is enough is not judged';
-  return `${law} The campaign file states basis: ${basis}${judged}.`;
+  const basisNote = basis === 'consent' ? '' : ', which is not consent; whether it is enough is not judged';
+  return `${law} The campaign file states basis: ${basis}${basisNote}.`;
 }
 
-function unconfirmedSentences(rules: LawOutlook['unconfirmed']): string[] {
+function unconfirmedSentences(rules: LawSummary['unconfirmed']): string[] {
   if (rules.length === 0) return [];
   const named = rules.slice(0, mostNamed).map(({ id, what, rows }) => `${id} for ${plural(rows, 'row')} (${what})`);
   const more = rules.length > mostNamed ? [plural(rules.length - mostNamed, 'more rule')] : [];

@@ -85,11 +85,11 @@ export function apartText({ campaignId, rules }: Campaign, doubt: DoubtCounts): 
     ...(waiting > 0 ? [`${most}${plural(waiting, 'row')} wait${waiting === 1 ? 's' : ''}`] : []),
     ...(ended > 0 ? [`${plural(ended, 'row')} ended`] : []),
   ];
-  const mends = [
+  const fixes = [
     ...(unresolved > 0 ? [`decide: carillon resolve ${campaignId} --candidates FILE`] : []),
     `next time: name a column that differs in first_message${rules.variables?.reference == null ? ', or send a variables.reference' : ''}`,
   ];
-  return `${parts.join(' and ')} because calls cannot be told apart (${mends.join('; ')})`;
+  return `${parts.join(' and ')} because calls cannot be told apart (${fixes.join('; ')})`;
 }
 
 export function unresolvedLines({ campaignId }: Campaign, { unresolved }: DoubtCounts): string[] {

@@ -1,4 +1,4 @@
-import { hasEnded, pausedByPerson } from '../../rules/lifecycle.ts';
+import { hasEnded, pausedByOperator } from '../../rules/lifecycle.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { IdleReason, IdleReasonName } from '../../ledger/read/idle-reason.ts';
 import { count, plural, span } from '../../shared/input/figures.ts';
@@ -8,7 +8,7 @@ import { callerLimitText, waitingText } from './causes.ts';
 import { sinceText, when, type Reader } from './reader.ts';
 
 /** State of a campaign at Temporal and the service, beyond the database. */
-export interface WorkflowLook {
+export interface WorkflowStatus {
   /** Why Temporal did not answer; null: it did. */
   unreachable: string | null;
   /** Workers on this database; null: unknown. */
@@ -37,7 +37,7 @@ export interface Why {
   /** Last event of the campaign, in service time. */
   movedAt: number | null;
   /** Undefined: not known yet. Null: nothing relevant at Temporal. */
-  look: WorkflowLook | null | undefined;
+  look: WorkflowStatus | null | undefined;
 }
 
 export function notYetKnown(campaign: Campaign): Why {
@@ -86,12 +86,12 @@ export interface WhyReading {
 
 /** Why no call is placed now; null: nothing prevents calls. */
 export function readingOf(known: Why, at: Reader): WhyReading | null {
-  const { campaign, undecided, idle, movedAt, look } = known;
+  const { campaign, undecided, idle, movedAt, look: workflow } = known;
   if (undecided > 0)
     return {
       cause: 'undecided',
       text: `all calls are done, but ${plural(undecided, 'row is', 'rows are')} undecided, until a person decides about them`,
-      todo: doing('decide', campaign, at),
+      todo: actionText('decide', campaign, at),
       action: 'decide',
     };
   if (campaign.state === 'failed')
@@ -104,8 +104,8 @@ export function readingOf(known: Why, at: Reader): WhyReading | null {
   if (hasEnded(campaign) || campaign.round === 0) return null;
   // A pause or a future start time outranks what Temporal and the service report.
   if (idle === null || !['paused', 'scheduled'].includes(idle.reason)) {
-    if (look === undefined) return { cause: 'unknown_yet', text: 'it is being looked up', todo: null, action: null };
-    const outside = outsideText(campaign, look, at);
+    if (workflow === undefined) return { cause: 'unknown_yet', text: 'it is being looked up', todo: null, action: null };
+    const outside = outsideText(campaign, workflow, at);
     if (outside !== null) {
       const { cause, todo, action } = outside;
       return { cause, text: [outside.why, sinceText(movedAt, at), outside.until].filter((part) => part !== '').join(', '), todo, action };
@@ -131,7 +131,11 @@ function fixOf(campaign: Campaign, { reason, rule }: IdleReason, at: Reader): Om
         'Look at the calls that failed: a wrong caller number, a blocked trunk, a broken agent. It resumes by itself after its cool-down.',
       paused_by_itself: 'Fix what the reason names, then resume it. If it is resumed before, it pauses again.',
     };
-    return { cause, todo: [first[cause] ?? '', doing('resume', campaign, at)].filter((part) => part !== '').join(' '), action: 'resume' };
+    return {
+      cause,
+      todo: [first[cause] ?? '', actionText('resume', campaign, at)].filter((part) => part !== '').join(' '),
+      action: 'resume',
+    };
   }
   const cause = rule ?? reason;
   const todo = todos[cause] ?? null;
@@ -151,12 +155,12 @@ const todos: Readonly<Record<string, string>> = {
 };
 
 function pauseCause({ stateReason }: Campaign): string {
-  if (stateReason === null || stateReason === pausedByPerson) return 'paused';
+  if (stateReason === null || stateReason === pausedByOperator) return 'paused';
   if (/refuses the (?:API )?key/.test(stateReason)) return 'key_refused';
   return /breaker\./.test(stateReason) ? 'breaker' : 'paused_by_itself';
 }
 
-function doing(action: WhyAction, { campaignId }: Campaign, { atCommandLine }: Reader): string {
+function actionText(action: WhyAction, { campaignId }: Campaign, { atCommandLine }: Reader): string {
   const ways: Readonly<Record<WhyAction, readonly [press: string, enter: string]>> = {
     resume: ['Resume it when the time has come.', `carillon resume ${campaignId} resumes it.`],
     recover: ['Recover it: it goes on where it stopped.', `carillon recover ${campaignId} lets it go on where it stopped.`],
@@ -172,8 +176,8 @@ function isRecent(since: number, { clock, now }: Reader): boolean {
 
 /** `paused by a person`, or `paused: the key is refused`. */
 function stateWords(word: string, { stateReason }: Campaign): string {
-  const said = printable(stateReason ?? '').replace(/\.$/, '');
-  return said.startsWith(word) ? said : said === '' ? word : `${word}: ${said}`;
+  const reason = printable(stateReason ?? '').replace(/\.$/, '');
+  return reason.startsWith(word) ? reason : reason === '' ? word : `${word}: ${reason}`;
 }
 
 interface Outside extends Pick<WhyReading, 'cause' | 'todo' | 'action'> {
@@ -182,26 +186,26 @@ interface Outside extends Pick<WhyReading, 'cause' | 'todo' | 'action'> {
 }
 
 /** Reasons outside the planner's knowledge: Temporal and the service. */
-function outsideText(campaign: Campaign, look: WorkflowLook | null, at: Reader): Outside | null {
+function outsideText(campaign: Campaign, workflow: WorkflowStatus | null, at: Reader): Outside | null {
   const { campaignId } = campaign;
-  if (look === null) return null;
-  if (look.unreachable !== null)
+  if (workflow === null) return null;
+  if (workflow.unreachable !== null)
     return {
       cause: 'temporal',
-      why: firstSentence(look.unreachable),
+      why: firstSentence(workflow.unreachable),
       until: 'until it is back',
       todo: 'Start the Temporal server again, or correct TEMPORAL_ADDRESS. Nothing is lost; the campaign goes on by itself.',
       action: null,
     };
-  if (look.runs === false)
+  if (workflow.runs === false)
     return {
       cause: 'workflow_lost',
       why: `Temporal does not run ${campaignId}`,
       until: `until carillon recover ${campaignId} restarts it`,
-      todo: doing('recover', campaign, at),
+      todo: actionText('recover', campaign, at),
       action: 'recover',
     };
-  if (look.workers === 0)
+  if (workflow.workers === 0)
     return {
       cause: 'no_worker',
       why: 'no worker is running for this database',
@@ -210,10 +214,16 @@ function outsideText(campaign: Campaign, look: WorkflowLook | null, at: Reader):
       action: null,
     };
   // Any failing step is a consequence while the service is away, so the service comes first.
-  if (look.service !== null)
-    return { cause: 'service', why: firstSentence(look.service), until: 'until it answers', todo: todos['not_sent'] ?? null, action: null };
-  if (look.failing === null || look.failing.activity === 'collect') return null;
-  const { activity, tries, message, nextAt } = look.failing;
+  if (workflow.service !== null)
+    return {
+      cause: 'service',
+      why: firstSentence(workflow.service),
+      until: 'until it answers',
+      todo: todos['not_sent'] ?? null,
+      action: null,
+    };
+  if (workflow.failing === null || workflow.failing.activity === 'collect') return null;
+  const { activity, tries, message, nextAt } = workflow.failing;
   return {
     cause: 'step_fails',
     why: `${activity} fails: ${firstLine(printable(message))} (${plural(tries, 'try', 'tries')})`,
@@ -240,9 +250,9 @@ function firstLine(text: string): string {
   return (text.split('\n')[0] ?? '').replace(/\.$/, '');
 }
 
-export function workflowText(look: WorkflowLook, counters: CampaignCounters | null = null): string {
-  if (look.unreachable !== null) return `not asked: ${firstLine(look.unreachable)}`;
-  const workers = look.workers === null ? '' : `${plural(look.workers, 'worker')} on this database`;
+export function workflowText(workflow: WorkflowStatus, counters: CampaignCounters | null = null): string {
+  if (workflow.unreachable !== null) return `not asked: ${firstLine(workflow.unreachable)}`;
+  const workers = workflow.workers === null ? '' : `${plural(workflow.workers, 'worker')} on this database`;
   return [counters?.state ?? '', workers].filter((part) => part !== '').join(', ');
 }
 
@@ -261,11 +271,11 @@ export function idleReasonAsJson(idle: IdleReason | null): Record<string, unknow
 }
 
 /** `workflow`: its own counters, or why they are unknown; `temporal`: the server's view. */
-export function workflowAsJson(look: WorkflowLook | null, counters: CampaignCounters | null): Record<string, unknown> {
-  if (look === null) return { workflow: null, temporal: null };
-  const { service, ...temporal } = look;
+export function workflowAsJson(workflow: WorkflowStatus | null, counters: CampaignCounters | null): Record<string, unknown> {
+  if (workflow === null) return { workflow: null, temporal: null };
+  const { service, ...temporal } = workflow;
   return {
-    workflow: counters ?? { unknown: look.unreachable ?? 'no worker answers for it: carillon worker starts one' },
+    workflow: counters ?? { unknown: workflow.unreachable ?? 'no worker answers for it: carillon worker starts one' },
     temporal,
     service: { unreachable: service },
   };

@@ -75,7 +75,7 @@ export type Eligibility =
  * Decides whether a recipient may be dialled now; the first matching rule wins. A recipient that cannot be dialled before the end is
  * `undialable` if never dialled, else `expired`.
  */
-export function judgeEligibility(input: EligibilityInput): Eligibility {
+export function evaluateEligibility(input: EligibilityInput): Eligibility {
   const { at, marginMs } = input;
   if (input.takenOut === true) return { verdict: 'final', outcome: 'cancelled', reason: withdrawnReason };
   const endsAt = earliest(input.endsAt, input.rowEndsAt ?? null);
@@ -86,7 +86,7 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
   if (input.suppressed) return { verdict: 'final', outcome: 'suppressed', reason: 'suppressed' };
   const unconsented = input.revoked === true ? 'consent_revoked' : faultOfConsent(input);
   if (unconsented !== null) return { verdict: 'final', outcome: 'suppressed', reason: unconsented };
-  const { promise = null, budgetAllowsAt } = input;
+  const { promise: callback = null, budgetAllowsAt } = input;
   if (budgetAllowsAt === null || (endsAt !== null && budgetAllowsAt + marginMs >= endsAt))
     return { verdict: 'final', outcome: 'exhausted', reason: 'attempts_used_up' };
   const tooLate = (reason: 'capped_until_end' | 'no_open_window_before_end') =>
@@ -97,8 +97,8 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
     return tooLate('no_open_window_before_end');
   }
   // Neither before a callback is due nor after its deadline, which must first be recorded.
-  const promised = promisedUntil(promise, at);
-  if (promised !== null) return { verdict: 'wait', until: promised, reason: 'promised' };
+  const callbackUntil = blockedByCallbackUntil(callback, at);
+  if (callbackUntil !== null) return { verdict: 'wait', until: callbackUntil, reason: 'promised' };
   if (input.numberBusy) return { verdict: 'wait', until: at + numberBusyRecheckMs, reason: 'number_busy' };
 
   if (budgetAllowsAt > at) return { verdict: 'wait', until: budgetAllowsAt, reason: 'attempt_budget' };
@@ -109,12 +109,12 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
     return tooLate('capped_until_end');
   }
 
-  const asked = { zones: input.zones, at, marginMs, endsAt };
-  const window = windowAt({ ...asked, calendars: input.calendars });
+  const windowInput = { zones: input.zones, at, marginMs, endsAt };
+  const window = windowAt({ ...windowInput, calendars: input.calendars });
   if (window.open) return { verdict: 'dial' };
   if (window.opensAt !== null) {
     const ofOthers = input.calendars.filter(({ isOwn }) => isOwn !== true);
-    const isOwn = ofOthers.length < input.calendars.length && windowAt({ ...asked, calendars: ofOthers }).open;
+    const isOwn = ofOthers.length < input.calendars.length && windowAt({ ...windowInput, calendars: ofOthers }).open;
     return { verdict: 'wait', until: window.opensAt, reason: isOwn ? 'hours' : 'outside_hours' };
   }
   if (window.reason === 'unknown_zone') return { verdict: 'final', outcome: 'undialable', reason: 'unknown_timezone' };
@@ -126,10 +126,10 @@ function faultOfConsent({ consent, at, marginMs }: EligibilityInput) {
 }
 
 /** Instant until which a callback blocks the row; null: it does not. */
-function promisedUntil(promise: NonNullable<EligibilityInput['promise']> | null, at: number): number | null {
-  if (promise === null) return null;
-  if (promise === 'called_off') return at;
-  const { isOwn, dueAt, until } = promise;
+function blockedByCallbackUntil(callback: NonNullable<EligibilityInput['promise']> | null, at: number): number | null {
+  if (callback === null) return null;
+  if (callback === 'called_off') return at;
+  const { isOwn, dueAt, until } = callback;
   if (isOwn) return at < dueAt ? dueAt : at >= until ? at : null;
   return at < until ? until : null;
 }
@@ -146,7 +146,7 @@ export interface Foresight {
 export function foresee(input: EligibilityInput): Foresight {
   const keptBy: WaitReason[] = [];
   for (let { at, numberBusy } = input; ; numberBusy = false) {
-    const verdict = judgeEligibility({ ...input, at, numberBusy });
+    const verdict = evaluateEligibility({ ...input, at, numberBusy });
     if (verdict.verdict !== 'wait') return { keptBy, at, never: verdict.verdict === 'final' ? verdict.reason : null };
     keptBy.push(verdict.reason);
     at = verdict.until;
@@ -157,10 +157,10 @@ export function foresee(input: EligibilityInput): Foresight {
  * Like `evaluateEligibility`, but hours, callbacks and ends must also allow the call by the clock `serviceNow`, which may be wrong and so
  * makes nothing final. Caps and budgets use one clock.
  */
-export function judgeByBothClocks(serviceNow: number, input: EligibilityInput): Eligibility {
-  const verdict = judgeEligibility(input);
+export function evaluateByBothClocks(serviceNow: number, input: EligibilityInput): Eligibility {
+  const verdict = evaluateEligibility(input);
   if (verdict.verdict !== 'dial') return verdict;
-  const there = judgeEligibility({ ...input, at: serviceNow, capsAllowAt: serviceNow, budgetAllowsAt: serviceNow });
+  const there = evaluateEligibility({ ...input, at: serviceNow, capsAllowAt: serviceNow, budgetAllowsAt: serviceNow });
   if (there.verdict === 'dial') return verdict;
   const waitMs = there.verdict === 'wait' ? there.until - serviceNow : 0;
   if (there.verdict === 'wait' && there.reason === 'promised') return { verdict: 'wait', until: input.at + waitMs, reason: 'promised' };

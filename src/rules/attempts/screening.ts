@@ -47,7 +47,7 @@ export type ScreeningStand =
   | { kind: 'unasked' };
 
 /** Whether the hook allows a dial; only a fresh `eligible` does. */
-export function judgeScreening({ screened, screenedAt }: Screened, now: number): ScreeningStand {
+export function evaluateScreening({ screened, screenedAt }: Screened, now: number): ScreeningStand {
   if (screened === null || screenedAt === null) return { kind: 'unasked' };
   if (screened === 'eligible') return now - screenedAt <= screenedForMs ? { kind: 'dial' } : { kind: 'unasked' };
   const later = /^later:(\d+)$/.exec(screened)?.[1];

@@ -21,7 +21,7 @@ export interface CallbackQuestion {
   isOpen: (at: number) => boolean;
 }
 
-const longestSaid = 200;
+const maxTextLength = 200;
 
 /** Reads a callback time; with several zones the latest reading counts. Never guesses: past, too far ahead or closed is unclear. */
 export function readCallback(
@@ -30,10 +30,10 @@ export function readCallback(
   question: CallbackQuestion,
   reading: ValueReading = {},
 ): ReadCallback {
-  const said = saidIn(rules.at, facts, reading);
-  const shown = said?.slice(0, longestSaid) ?? null;
-  if (said === null) return { kind: 'unclear', reason: 'no_time', said: null };
-  const found = rules.at.kind === 'in' ? readMinutes(said, question) : readTime(said, rules, question);
+  const text = textIn(rules.at, facts, reading);
+  const shown = text?.slice(0, maxTextLength) ?? null;
+  if (text === null) return { kind: 'unclear', reason: 'no_time', said: null };
+  const found = rules.at.kind === 'in' ? readMinutes(text, question) : readTime(text, rules, question);
   if (typeof found === 'string') return { kind: 'unclear', reason: found, said: shown };
   const read = { ...found, at: toWholeSecond(found.at) };
   const reason = faultOf(read.at, rules, question);
@@ -57,33 +57,33 @@ export function faultOf(
   return isOpen(Math.max(at, now)) ? null : 'outside_hours';
 }
 
-function saidIn(source: CallbackSource, { collected }: Pick<ConversationFacts, 'collected'>, reading: ValueReading): string | null {
+function textIn(source: CallbackSource, { collected }: Pick<ConversationFacts, 'collected'>, reading: ValueReading): string | null {
   const of = (key: string): string => {
     const value = plainValueNamed(collected, key, reading);
     return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
   };
-  const said = source.kind === 'date_and_time' ? (of(source.date) === '' ? '' : `${of(source.date)} ${of(source.time)}`) : of(source.key);
+  const raw = source.kind === 'date_and_time' ? (of(source.date) === '' ? '' : `${of(source.date)} ${of(source.time)}`) : of(source.key);
   // Some agents end a value with a full stop.
-  const told = said.trim().replace(/[\s.]+$/, '');
-  return told === '' ? null : told;
+  const text = raw.trim().replace(/[\s.]+$/, '');
+  return text === '' ? null : text;
 }
 
 type Read = { at: number; local: string | null } | UnclearReason;
 
-function readMinutes(said: string, { toldAt }: CallbackQuestion): Read {
-  const minutes = Number(said);
+function readMinutes(text: string, { toldAt }: CallbackQuestion): Read {
+  const minutes = Number(text);
   return Number.isFinite(minutes) && minutes > 0 ? { at: toldAt + Math.round(minutes * 60_000), local: null } : 'not_understood';
 }
 
 const withOffset = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/i;
 const localForm = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::00)?$/;
 
-function readTime(said: string, { lateMs }: CallbackRules, question: CallbackQuestion): Read {
-  if (withOffset.test(said)) {
-    const instant = DateTime.fromISO(said.replace(' ', 'T'), { zone: 'utc' });
+function readTime(text: string, { lateMs }: CallbackRules, question: CallbackQuestion): Read {
+  if (withOffset.test(text)) {
+    const instant = DateTime.fromISO(text.replace(' ', 'T'), { zone: 'utc' });
     return instant.isValid ? { at: instant.toMillis(), local: null } : 'not_understood';
   }
-  const local = localForm.exec(said);
+  const local = localForm.exec(text);
   return local === null ? 'not_understood' : atLocal(`${local[1]} ${local[2]}`, question, lateMs);
 }
 

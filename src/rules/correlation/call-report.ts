@@ -1,7 +1,7 @@
 import type { CallResult } from '../conversation-facts.ts';
 
 /** Outcome of a request whose reply was lost. */
-export type Found =
+export type LostRequestOutcome =
   | { kind: 'accepted'; serviceBatchId: string }
   /** `certain`: not carried out, and never will be. Otherwise absent from lists read to their end. */
   | { kind: 'absent'; certain: boolean }

@@ -1,6 +1,6 @@
 import type { ConversationFacts } from '../conversation-facts.ts';
 import { groupBy } from '../collections.ts';
-import { isCutOwnLine, isNearLine, namesSomebodyElse, shapeOf, sharesFewWords, wordingOf, type Wording } from './line-words.ts';
+import { isCutOwnLine, isNearLine, namesOtherRecipient, shapeOf, sharesFewWords, wordingOf, type Wording } from './line-words.ts';
 
 /** An attempt that was, or may have been, sent to the service. */
 export interface CorrelationAttempt {
@@ -135,7 +135,7 @@ export function wordsAgainst(attempt: CorrelationAttempt, line: string | null): 
   const [shown, own] = [wordingOf(line), wordingOf(attempt.openingLine)];
   if (shown === null || own === null || isNearLine(shown, own)) return null;
   const shape = attempt.template === null ? null : shapeOf(attempt.template);
-  const named = shape === null ? null : namesSomebodyElse(shape, shown, own);
+  const named = shape === null ? null : namesOtherRecipient(shape, shown, own);
   if (named === 'surely') return 'somebody_else';
   return named === 'perhaps' || sharesFewWords(shown, own) ? 'other_words' : null;
 }

@@ -90,7 +90,7 @@ export function isCutOwnLine(shape: TemplateShape | null, shown: Wording, own: W
  * Whether the words name another recipient. `surely`: a value between fixed words, or a later one as far as spoken, differs by more than a
  * third in edit distance; `perhaps`: the first one, as far as spoken. A field not found proves nothing.
  */
-export function namesSomebodyElse(shape: TemplateShape, shown: Wording, own: Wording): 'surely' | 'perhaps' | null {
+export function namesOtherRecipient(shape: TemplateShape, shown: Wording, own: Wording): 'surely' | 'perhaps' | null {
   const mine = fieldsIn(shape, own.near);
   const theirs = fieldsIn(shape, shown.near);
   for (const [index, { value, rest }] of theirs.entries()) {

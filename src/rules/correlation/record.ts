@@ -1,7 +1,7 @@
 import type { CampaignRules } from '../campaign-rules.ts';
 import type { ConversationFacts } from '../conversation-facts.ts';
 import type { AttemptResult, Disposition } from '../disposition.ts';
-import { comparable, resultOfTalk, saysSo, type Analysis, type TalkResult, type ValueReading } from '../talk-results.ts';
+import { comparable, resultOfTalk, matchesValue, type Analysis, type TalkResult, type ValueReading } from '../talk-results.ts';
 
 /** What repeated reads of one record have shown. */
 export interface RecordReads {
@@ -26,7 +26,7 @@ export interface ReadHistory {
 }
 
 /** Findings of an earlier read, for a record not read now. */
-export type Judged = Pick<RecordEvidence, 'finished' | 'final'>;
+export type EarlierFindings = Pick<RecordEvidence, 'finished' | 'final'>;
 
 /** Campaign rules by which a record is read. */
 export interface ReadingRules extends ValueReading {
@@ -63,7 +63,7 @@ export interface RecordEvidence {
   lastedMs: number;
 }
 
-const firstLook: ReadHistory = {
+const firstRead: ReadHistory = {
   reads: { unchangedReads: 1, unchangedForMs: 0 },
   overSince: null,
   now: 0,
@@ -71,7 +71,11 @@ const firstLook: ReadHistory = {
 };
 
 /** Reads a record by the rules of a campaign, or of all that share its agent. Never throws. */
-export function readRecord(facts: ConversationFacts, rules: ReadingRules = {}, history: ReadHistory | Judged = firstLook): RecordEvidence {
+export function readRecord(
+  facts: ConversationFacts,
+  rules: ReadingRules = {},
+  history: ReadHistory | EarlierFindings = firstRead,
+): RecordEvidence {
   const over = isCallOver(facts);
   const finished = 'reads' in history ? isFinished(facts, history.reads) : history.finished;
   let overSince: number | null = null;
@@ -82,7 +86,7 @@ export function readRecord(facts: ConversationFacts, rules: ReadingRules = {}, h
     final = isFinal(facts, { finished, over, overForMs }, history);
   } else final = history.final;
   const spoken = facts.userTurns + facts.agentTurns > 0;
-  const optOut = (rules.optOut ?? []).some((rule) => saysSo(facts, rule));
+  const optOut = (rules.optOut ?? []).some((rule) => matchesValue(facts, rule));
   const disposition = finished || final ? resultOf(facts, rules.dispositions ?? [], { final, optOut }) : null;
   const lastedMs = durationOf(facts);
   const isTalk = final && disposition?.disposition === 'answered' && facts.userTurns > 0;
@@ -115,7 +119,7 @@ export const recordedTalk = {
 export type RecordedTalk = (typeof recordedTalk)[keyof typeof recordedTalk];
 
 /** What an agent's records have shown so far; decides how silence is read. */
-export interface ShownByAgent {
+export interface AgentObservations {
   wordsShown: boolean;
   /** A record had an empty transcript and no duration, so durations are those of talks. */
   bareShown: boolean;
@@ -127,7 +131,7 @@ export interface ShownByAgent {
  * First class that may hide a talk. A duration counts as ringing only if every record without words has one, none longer than a phone
  * rings.
  */
-export function mayHideTalkFrom(shown: ShownByAgent, ringLimitMs: number): RecordedTalk {
+export function mayHideTalkFrom(shown: AgentObservations, ringLimitMs: number): RecordedTalk {
   if (!shown.wordsShown) return recordedTalk.empty;
   return shown.bareShown || shown.longestEmptyMs > ringLimitMs ? recordedTalk.ringing : recordedTalk.maybe;
 }
@@ -175,8 +179,8 @@ function ruledDisposition(facts: ConversationFacts, rules: CampaignRules['dispos
   const { pointed } = facts;
   if (pointed === undefined) return null;
   const rule = rules.find(({ pointer, equals }) => {
-    const said = Object.hasOwn(pointed, pointer) ? comparable(pointed[pointer]) : null;
-    return said !== null && equals.some((value) => comparable(value) === said);
+    const text = Object.hasOwn(pointed, pointer) ? comparable(pointed[pointer]) : null;
+    return text !== null && equals.some((value) => comparable(value) === text);
   });
   if (rule === undefined) return null;
   if (rule.disposition !== 'failed') return result(rule.disposition);
@@ -222,8 +226,8 @@ function hasResults(facts: ConversationFacts): boolean {
   if (facts.status === 'failed') return true;
   if (hasValues(facts)) return true;
   if (facts.status !== 'done') return false;
-  const nothingSaid = facts.hasTranscript && facts.userTurns + facts.agentTurns === 0;
-  return nothingSaid || facts.collected !== null || facts.evaluation !== null;
+  const isWordless = facts.hasTranscript && facts.userTurns + facts.agentTurns === 0;
+  return isWordless || facts.collected !== null || facts.evaluation !== null;
 }
 
 function result(disposition: Disposition, detail: string | null = null): AttemptResult {

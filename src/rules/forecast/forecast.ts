@@ -27,7 +27,7 @@ export interface ForecastGroup {
 }
 
 /** Assumptions about a campaign's calls. */
-export interface Course {
+export interface CallAssumptions {
   /** Share of answered calls, 0 to 1. */
   answerRate: number;
   /** Line time of an answered call, and of an unanswered one. */
@@ -41,7 +41,7 @@ export interface Course {
 /** Groups of rows that behave alike, and limits. Times are ms of service time. */
 export interface ForecastInput {
   groups: readonly ForecastGroup[];
-  course: Course;
+  course: CallAssumptions;
   at: number;
   endsAt: number | null;
   /** How long a window must stay open beyond a start. */

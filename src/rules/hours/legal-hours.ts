@@ -61,7 +61,7 @@ export function isForUnruled({ country, holidays }: Pick<LegalHours, 'country' |
 }
 
 /** Law of a list's rows that an operator should know, besides hours and caps. */
-export interface LawOutlook {
+export interface LawSummary {
   basis: Basis | null;
   /** Rules that require the recipients' consent while the campaign may call; those with most rows first. */
   consent: { country: string; kind: NonNullable<LegalHours['consent']>; rows: number; source: string }[];
@@ -70,11 +70,11 @@ export interface LawOutlook {
 }
 
 /** `from` and `to`: when the campaign may call, in epoch ms; `to` may be unknown. */
-export function lawOutlook(
+export function lawSummaryOf(
   { law, basis }: Pick<CampaignRules, 'law' | 'basis'>,
   places: Iterable<RecipientPlace & { rows: number }>,
   { from, to }: { from: number; to: number | null },
-): LawOutlook {
+): LawSummary {
   const rows = new Map<LegalHours, number>();
   for (const place of places) for (const rule of lawFor({ law }, place)) rows.set(rule, (rows.get(rule) ?? 0) + place.rows);
   const held = [...rows].map(([rule, count]) => ({ ...rule, rows: count })).sort((a, b) => b.rows - a.rows);
@@ -95,7 +95,7 @@ export function lawOutlook(
 }
 
 /** Consent rules that prohibit a start because the campaign file states no basis. */
-export function lacksBasis({ basis, consent }: LawOutlook): LawOutlook['consent'] {
+export function lacksBasis({ basis, consent }: LawSummary): LawSummary['consent'] {
   return basis === null ? consent.filter(({ kind }) => kind === 'required') : [];
 }
 

@@ -67,8 +67,8 @@ function readEntries(text: string): Entry[] | { fix: string } {
 /** A span may wrap: Friday to Monday includes Saturday and Sunday. */
 function isOn({ span }: Entry, name: Weekday): boolean {
   if (span === null) return true;
-  const [first, last, asked] = [weekdays.indexOf(span[0]), weekdays.indexOf(span[1]), weekdays.indexOf(name)];
-  return first <= last ? first <= asked && asked <= last : first <= asked || asked <= last;
+  const [first, last, weekday] = [weekdays.indexOf(span[0]), weekdays.indexOf(span[1]), weekdays.indexOf(name)];
+  return first <= last ? first <= weekday && weekday <= last : first <= weekday || weekday <= last;
 }
 
 function entryText({ span, window }: Entry): string {

@@ -25,20 +25,20 @@ const turnMs = 5 * 60_000;
  * Calls other than callbacks that one user may begin; `rings`: all calls of the number. Windows are shared by weight among campaigns with
  * due recipients, one call each first. All keep the limits of the strictest; otherwise it would never find the number free.
  */
-export function sharedRoom(
+export function sharedCapacity(
   asker: CallerUser,
   { users, rings, now }: { users: readonly CallerUser[]; rings: readonly number[]; now: number },
 ) {
   const wanting = users.filter(({ due, planned }) => due + planned > 0);
-  let room = Infinity;
+  let capacity = Infinity;
   for (const { limits } of wanting) {
     for (const stretch of limits === undefined ? [] : windowsOf(limits))
-      room = Math.min(room, shareOf(asker, stretch, { wanting, rings, now }));
+      capacity = Math.min(capacity, shareOf(asker, stretch, { wanting, rings, now }));
   }
   // A callback needs capacity under its own campaign's limits.
-  for (const { id, limits, promised } of users)
-    if (id !== asker.id && limits !== undefined) room = Math.min(room, keptFor(limits, rings, now, promised));
-  return Math.max(0, room);
+  for (const { id, limits, promised: callbacks } of users)
+    if (id !== asker.id && limits !== undefined) capacity = Math.min(capacity, keptFor(limits, rings, now, callbacks));
+  return Math.max(0, capacity);
 }
 
 function shareOf(
@@ -54,12 +54,12 @@ function shareOf(
   // Less than one call each: they take turns, so that the lightest gets its turn, too.
   const shares = wanting.length >= limit ? new Map(wanting.map(({ id }) => [id, 1])) : fairShares(limit, demands);
   const left = (user: CallerUser): number => (shares.get(user.id) ?? 0) - madeBy(user) - user.planned;
-  const room = most - within;
+  const unused = most - within;
   const freeSince = (rings.toSorted((a, b) => b - a)[most - 1] ?? -Infinity) + ms;
   const isBefore = (user: CallerUser): boolean => (lastRing(user) - lastRing(asker) || (user.id < asker.id ? -1 : 1)) < 0;
   const before =
     now - freeSince > turnMs ? [] : wanting.filter((user) => user.id !== asker.id && user.isFree && left(user) > 0 && isBefore(user));
-  return Math.min(left(asker), room - before.length);
+  return Math.min(left(asker), unused - before.length);
 }
 
 /** 0: no call yet. */

@@ -59,7 +59,7 @@ const hair = 1e-7;
 function highestLevel(limit: number, demands: readonly Demand[]): number {
   let low = 0;
   let high = Math.max(0, ...demands.map(({ weight, lines }) => lines / weight));
-  for (let look = 0; look < 64; look += 1) {
+  for (let step = 0; step < 64; step += 1) {
     const level = (low + high) / 2;
     const given = demands.reduce((sum, demand) => sum + linesAt(level, demand), 0);
     if (given <= limit) low = level;

@@ -12,7 +12,7 @@ import { apiKeyIn, authenticate } from '../http/authentication.ts';
 import { pathParameter, readQuery, serveRoutes } from '../http/serve-routes.ts';
 import { missingConversation } from '../core/service/found.ts';
 import { Recording } from './recording.ts';
-import { agentPitch, calleePitch } from './tones.ts';
+import { agentPitch, recipientPitch } from './tones.ts';
 
 /** Numbers with this ending get their recording late (gaps D.2). */
 const lateRecordingEnding = '0115';
@@ -49,7 +49,7 @@ export function recordingOf(seed: string, call: Call): Recording {
     answeredAt: call.course?.answeredAt ?? endedAt,
     endedAt: call.course?.endedAt ?? endedAt,
     agentHertz: agentPitch(configOf(call).tts?.voice_id ?? ''),
-    calleeHertz: calleePitch(call.to),
+    calleeHertz: recipientPitch(call.to),
   });
 }
 
@@ -90,8 +90,8 @@ function sendRecording(request: FastifyRequest, reply: FastifyReply, id: string,
     .type('audio/wav');
   if (request.headers['if-none-match'] === etag) return reply.code(304).send();
   const condition = request.headers['if-range'];
-  const wanted = condition === undefined || condition === etag ? request.headers.range : undefined;
-  const range = readByteRange(wanted, bytes);
+  const rangeHeader = condition === undefined || condition === etag ? request.headers.range : undefined;
+  const range = readByteRange(rangeHeader, bytes);
   if (range === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${bytes}`).send(Buffer.alloc(0));
   const { first, last } = range ?? { first: 0, last: bytes - 1 };
   if (range !== null) reply.code(206).header('content-range', `bytes ${first}-${last}/${bytes}`);

@@ -11,7 +11,7 @@ export function agentPitch(voiceId: string): number {
   return 220 * 2 ** (new Random('voice of an agent', voiceId).pick(semitones) / 12);
 }
 
-export function calleePitch(number: string): number {
+export function recipientPitch(number: string): number {
   return 110 * 2 ** (new Random('voice behind a number', number).pick(semitones) / 12);
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { tellCall, type CallTruth } from '../core/telephony/call-truth.ts';
+import { describeCallTruth, type CallTruth } from '../core/telephony/call-truth.ts';
 import { serveControl } from '../http/serve-control.ts';
 import { e164 } from '../schemas/building-blocks.ts';
 import { refuseField, validate } from '../schemas/validate.ts';
@@ -58,7 +58,7 @@ export function controlCalls(app: FastifyInstance, service: Service): void {
       if ('hang_up' in input) hangUp(service, call);
       else force(service, call, readCourse(input));
       service.scheduler.runDue();
-      return tell(service, call);
+      return describeCall(service, call);
     },
   });
 
@@ -70,7 +70,7 @@ export function controlCalls(app: FastifyInstance, service: Service): void {
       const number = findNumber(service, id);
       if (number.agentId === null) throw refuseField(['body', 'phone_number_id'], 'This number has no agent.', 'no_agent', id);
       const order = { to, firstMessage, variables, course: readCourse(input) };
-      return tell(service, placeForeignCall(service, number, number.agentId, order));
+      return describeCall(service, placeForeignCall(service, number, number.agentId, order));
     },
   });
 
@@ -143,11 +143,11 @@ function listCalls(service: Service, query: z.output<typeof callsQuery>): CallTr
       (query.to === undefined || call.to === query.to) &&
       (query.batch === undefined || call.batchId === query.batch),
   );
-  return (query.limit === undefined ? found : found.slice(-query.limit)).map((call) => tell(service, call));
+  return (query.limit === undefined ? found : found.slice(-query.limit)).map((call) => describeCall(service, call));
 }
 
-function tell({ settings, clock }: Service, call: Call): CallTruth & { direction?: 'inbound' } {
-  const truth = tellCall(settings.seed, call, clock.now());
+function describeCall({ settings, clock }: Service, call: Call): CallTruth & { direction?: 'inbound' } {
+  const truth = describeCallTruth(settings.seed, call, clock.now());
   return call.direction === 'inbound' ? { ...truth, direction: 'inbound' } : truth;
 }
 

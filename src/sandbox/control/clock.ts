@@ -87,9 +87,9 @@ async function advanceUntilIdle(service: Service, clock: ServiceClock): Promise<
     () => isIdle(service),
     (now) => (bound = Math.min(latest, now + longestSearchMs)),
   );
-  const told = describeIdle(service);
-  const reached = told['idle'] === false && service.scheduler.nextAt > bound && service.scheduler.nextAt !== Infinity;
-  return { ...describeClock(service), advanced_ms: to - from, instants, ...told, bound: isoTime(bound), bound_reached: reached };
+  const idleReport = describeIdle(service);
+  const reached = idleReport['idle'] === false && service.scheduler.nextAt > bound && service.scheduler.nextAt !== Infinity;
+  return { ...describeClock(service), advanced_ms: to - from, instants, ...idleReport, bound: isoTime(bound), bound_reached: reached };
 }
 
 export function describeClock({ clock, clockMover, clockSteps }: Service): Record<string, unknown> {
@@ -131,7 +131,7 @@ function readTarget({ seconds, ms, until }: z.output<typeof advanceBody>, now: n
 
 const longestWaitSeconds = 300;
 /** Poll interval, real ms. */
-const lookEveryMs = 25;
+const pollEveryMs = 25;
 
 const idleQuery = z.strictObject({
   /** Real seconds. */
@@ -148,7 +148,7 @@ export function controlIdle(app: FastifyInstance, service: Service): void {
       reply.raw.once('close', () => gone.abort());
       const startedAt = performance.now();
       while (!isIdle(service) && performance.now() - startedAt < wait * 1000 && !gone.signal.aborted) {
-        await sleep(lookEveryMs, undefined, { signal: gone.signal }).catch(() => undefined);
+        await sleep(pollEveryMs, undefined, { signal: gone.signal }).catch(() => undefined);
         service.scheduler.runDue();
       }
       return describeIdle(service);
@@ -162,7 +162,7 @@ function describeIdle(service: Service): Record<string, unknown> {
   const idle = isIdle(service);
   return {
     idle,
-    under_way: tellUnderWay(service),
+    under_way: countUnderWay(service),
     next_due_at: idle || nextAt === Infinity ? null : isoTime(nextAt),
     now: isoTime(service.clock.now()),
   };
@@ -179,7 +179,7 @@ function isIdle(service: Service): boolean {
   return state.calls.findLast(goesOn) === undefined && state.conversations.everything.findLast(goesOn) === undefined;
 }
 
-function tellUnderWay(service: Service): Record<string, number> {
+function countUnderWay(service: Service): Record<string, number> {
   const { state, pendingWork, journal, clock } = service;
   const now = clock.now();
   const calls = new Set([...state.calls, ...state.conversations.everything].filter((call) => isUnderWay(call, now)));

@@ -86,9 +86,9 @@ export function controlGates(app: FastifyInstance, { gates }: Service): void {
     says: 'Answers when a request has come to a gate.',
     query: waitQuery,
     answer: async ({ query }) => {
-      const { timeout_ms: timeoutMs, ...wanted } = query();
-      const id = gates.find(wanted);
-      if (id === null) throw notFound('gate', JSON.stringify(wanted));
+      const { timeout_ms: timeoutMs, ...filter } = query();
+      const id = gates.find(filter);
+      if (id === null) throw notFound('gate', JSON.stringify(filter));
       const reachedBy = await gates.waitUntilReached(id, timeoutMs);
       return { id, reached: reachedBy !== null, request: reachedBy };
     },

@@ -108,9 +108,9 @@ function readFixtureBody(body: unknown, { settings }: Service): Fixture {
 }
 
 /** Throws 409 for known ids: an id is never reused, not even after a deletion. */
-function refuseKnown({ agents, numbers, faults }: Fixture, { state, faults: book }: Service): void {
+function refuseKnown({ agents, numbers, faults }: Fixture, { state, faults: faultRegistry }: Service): void {
   const phones = new Set([...state.numbers.values()].map(({ phoneNumber }) => phoneNumber));
-  const rules = new Set(book.list().map(({ id }) => id));
+  const rules = new Set(faultRegistry.list().map(({ id }) => id));
   const known = [
     ...agents.map(({ agent_id: id }) => id).filter((id) => state.agents.has(id) || state.wasAgentDeleted(id)),
     ...numbers.map(({ phone_number_id: id }) => id).filter((id) => state.numbers.has(id)),

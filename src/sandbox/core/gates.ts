@@ -61,12 +61,12 @@ export class Gates {
     return gates.map(({ id, point, nth, reachedBy }) => ({ id, point, nth, reached: reachedBy !== null }));
   }
 
-  find(wanted: { id?: string | undefined; point?: BatchPoint | undefined; nth?: number | undefined }): string | null {
+  find(filter: { id?: string | undefined; point?: BatchPoint | undefined; nth?: number | undefined }): string | null {
     const found = [...this.#gates.values()].find(
       (gate) =>
-        (wanted.id === undefined || gate.id === wanted.id) &&
-        (wanted.point === undefined || gate.point === wanted.point) &&
-        (wanted.nth === undefined || gate.nth === wanted.nth),
+        (filter.id === undefined || gate.id === filter.id) &&
+        (filter.point === undefined || gate.point === filter.point) &&
+        (filter.nth === undefined || gate.nth === filter.nth),
     );
     return found?.id ?? null;
   }
@@ -90,7 +90,7 @@ export class Gates {
     for (const gate of released) {
       this.#gates.delete(gate.id);
       gate.open();
-      for (const tell of gate.onReached) tell(gate.reachedBy);
+      for (const notify of gate.onReached) notify(gate.reachedBy);
     }
     return released.length;
   }
@@ -104,7 +104,7 @@ export class Gates {
       if (gate.seen !== gate.nth) continue;
       gate.reachedBy = info;
       reached.push(gate);
-      for (const tell of gate.onReached.splice(0)) tell(info);
+      for (const notify of gate.onReached.splice(0)) notify(info);
     }
     await Promise.all(reached.map((gate) => gate.opened));
   }

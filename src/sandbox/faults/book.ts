@@ -12,7 +12,7 @@ export interface FaultHit {
   draw: () => Random;
 }
 
-interface KeptRule {
+interface StoredRule {
   rule: FaultRule;
   addedAt: number;
   seen: number;
@@ -22,13 +22,13 @@ interface KeptRule {
 
 export interface SavedFaults {
   added: number;
-  rules: (Omit<KeptRule, 'revoked'> & { revoked: string[] })[];
+  rules: (Omit<StoredRule, 'revoked'> & { revoked: string[] })[];
 }
 
-export class FaultBook {
+export class FaultRegistry {
   readonly #seed: string;
   readonly #now: () => number;
-  readonly #rules = new Map<string, KeptRule>();
+  readonly #rules = new Map<string, StoredRule>();
   #added = 0;
 
   constructor(seed: string, now: () => number) {
@@ -110,7 +110,7 @@ export class FaultBook {
     for (const kept of rules) this.#rules.set(kept.rule.id, { ...kept, revoked: new Set(kept.revoked) });
   }
 
-  #isChosen({ rule, seen }: KeptRule): boolean {
+  #isChosen({ rule, seen }: StoredRule): boolean {
     if (rule.nth !== undefined) return typeof rule.nth === 'number' ? rule.nth === seen : rule.nth.includes(seen);
     if (rule.every !== undefined) return seen % rule.every === 0;
     if (rule.probability !== undefined) return new Random(this.#seed, 'fault', rule.id, seen).chance(rule.probability);

@@ -6,14 +6,14 @@ import type { SandboxSettings } from '../core/settings/settings.ts';
 
 /** Refuses other sites' pages under /_sandbox and requires a set control token, but not for health and provider requests. */
 export function guardControl(app: FastifyInstance, { controlToken }: SandboxSettings): void {
-  const wanted = controlToken === null ? null : digest(`Bearer ${controlToken}`);
+  const expectedDigest = controlToken === null ? null : digest(`Bearer ${controlToken}`);
   app.addHook('onRequest', async (request) => {
     const pathname = request.routeOptions.url ?? request.url.split('?', 1)[0] ?? '';
     if (!/^\/_sandbox(\/|$)/.test(pathname)) return;
     refuseOtherSites(request.headers.origin, request.host);
-    if (wanted === null) return;
+    if (expectedDigest === null) return;
     if (request.routeOptions.config.control?.open === true) return;
-    if (timingSafeEqual(digest(request.headers.authorization ?? ''), wanted)) return;
+    if (timingSafeEqual(digest(request.headers.authorization ?? ''), expectedDigest)) return;
     throw new ServiceError(401, 'Send the control token of this sandbox as "authorization: Bearer <token>".', {
       code: request.headers.authorization === undefined ? 'missing_control_token' : 'invalid_control_token',
       headers: { 'www-authenticate': 'Bearer' },

@@ -25,16 +25,16 @@ const watched = {
 export function announceChanges(app: FastifyInstance, service: Service): void {
   let state: ServiceState | null = null;
   const kinds = [watch(service, 'agent', watched.agent), watch(service, 'number', watched.number)];
-  const look = (announces: boolean): void => {
+  const checkForChanges = (announces: boolean): void => {
     for (const each of kinds) each(announces && state === service.state);
     ({ state } = service);
   };
   // A restore before the first request is no change, and a replaced state has none.
-  app.addHook('onReady', async () => look(false));
+  app.addHook('onReady', async () => checkForChanges(false));
   app.addHook('onSend', async (request) => {
     const faulted = (request.exchange.entry?.faults.length ?? 0) > 0;
     if (request.method === 'GET' && !faulted) return;
-    look(true);
+    checkForChanges(true);
     await service.storage?.flush();
   });
 }
@@ -52,11 +52,11 @@ function watch<Thing>(
   return (announces: boolean): void => {
     const things = thingsIn(service.state);
     const seen = new Map([...things].map(([id, thing]) => [id, JSON.stringify(thing)]));
-    const tell = (change: string, id: string): void =>
+    const emitChange = (change: string, id: string): void =>
       service.events.emit(kind, service.clock.now(), { change, ...describe(id, things.get(id) ?? null) });
     if (announces) {
-      for (const [id, text] of seen) if (known.get(id) !== text) tell(known.has(id) ? 'changed' : 'created', id);
-      for (const id of known.keys()) if (!seen.has(id)) tell('deleted', id);
+      for (const [id, text] of seen) if (known.get(id) !== text) emitChange(known.has(id) ? 'changed' : 'created', id);
+      for (const id of known.keys()) if (!seen.has(id)) emitChange('deleted', id);
     }
     known = seen;
   };

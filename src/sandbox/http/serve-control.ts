@@ -18,7 +18,7 @@ export interface ControlAbout {
 }
 
 /** Parts are validated on access, so that a handler decides what to refuse first. */
-interface Asked<Query, Body> {
+interface ControlRequest<Query, Body> {
   request: FastifyRequest;
   reply: FastifyReply;
   id: () => string;
@@ -30,7 +30,7 @@ interface Asked<Query, Body> {
 interface Control<Query, Body> extends ControlAbout {
   query?: z.ZodType<Query>;
   body?: z.ZodType<Body>;
-  answer: (asked: Asked<Query, Body>) => unknown;
+  answer: (request: ControlRequest<Query, Body>) => unknown;
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

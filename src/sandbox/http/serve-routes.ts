@@ -13,7 +13,7 @@ type SchemaOf<Name extends RouteName, Part extends 'query' | 'body'> = (typeof r
   : 'noQuery';
 
 /** The query is validated already, the body on access, so that a handler decides what to refuse first. */
-export interface Asked<Name extends RouteName> {
+export interface RouteRequest<Name extends RouteName> {
   request: FastifyRequest;
   reply: FastifyReply;
   query: z.output<RequestSchemas[SchemaOf<Name, 'query'>]>;
@@ -22,7 +22,7 @@ export interface Asked<Name extends RouteName> {
   id: (parameter: string) => string;
 }
 
-export type Handlers = { [Name in RouteName]: (asked: Asked<Name>) => unknown };
+export type Handlers = { [Name in RouteName]: (request: RouteRequest<Name>) => unknown };
 
 /** Serves a dialect's routes under their names and aliases. */
 export function serveRoutes(app: FastifyInstance, service: Service, handlers: Partial<Handlers>): void {

@@ -69,8 +69,8 @@ export class ConductChecks {
 
   /** `off`: checks that were not requested. */
   report(at: number, off: readonly CheckName[] = []): ConductReport {
-    const asked = (Object.keys(checkNames) as CheckName[]).filter((name) => !off.includes(name));
-    const checks = asked.map((name) => {
+    const requestedChecks = (Object.keys(checkNames) as CheckName[]).filter((name) => !off.includes(name));
+    const checks = requestedChecks.map((name) => {
       const tally = this.#of(name);
       const ok = tally.violationCount === 0;
       return { name, rule: checkNames[name], ok, ...tally, violations: [...tally.violations] };

@@ -49,7 +49,7 @@ function newMemory() {
 }
 
 /** Watches client conduct and records violations. Times: service time. */
-export class ConductJudge {
+export class ConductMonitor {
   readonly #clock: Clock;
   readonly #limits: ConductLimits;
   readonly #numberZones = new NumberZones();
@@ -93,27 +93,27 @@ export class ConductJudge {
 
   /** A 429 asked the holder of `key` to repeat this operation no sooner than `notBefore`. */
   noteWaitAsked(key: string, operation: OperationName, notBefore: number): void {
-    const asked = `${operation} ${key}`;
-    const known = this.#known.notBefore.get(asked) ?? 0;
+    const waitKey = `${operation} ${key}`;
+    const known = this.#known.notBefore.get(waitKey) ?? 0;
     const now = this.#clock.now();
-    this.#known.notBefore.set(asked, Math.max(known, notBefore));
+    this.#known.notBefore.set(waitKey, Math.max(known, notBefore));
     // Only requests in flight at the first 429 are excused, not those at its repeats.
     const isFirst = known <= now + timerToleranceRealMs * this.#clock.speed;
-    if (isFirst) this.#known.askedAt.set(asked, now);
+    if (isFirst) this.#known.askedAt.set(waitKey, now);
     this.#known.checks.observe('retry_after');
   }
 
   noteOperation(key: string, operation: OperationName, sequence: number): void {
-    const asked = `${operation} ${key}`;
-    const notBefore = this.#known.notBefore.get(asked);
+    const waitKey = `${operation} ${key}`;
+    const notBefore = this.#known.notBefore.get(waitKey);
     if (notBefore === undefined) return;
     const earlyMs = notBefore - this.#clock.now();
     if (earlyMs <= timerToleranceRealMs * this.#clock.speed) {
-      if (earlyMs <= 0) this.#known.notBefore.delete(asked);
+      if (earlyMs <= 0) this.#known.notBefore.delete(waitKey);
       return;
     }
-    const sinceAskedMs = this.#clock.now() - (this.#known.askedAt.get(asked) ?? 0);
-    if (operation !== 'batch_calls' && sinceAskedMs <= inFlightRealMs * this.#clock.speed) return;
+    const sinceWaitRequestedMs = this.#clock.now() - (this.#known.askedAt.get(waitKey) ?? 0);
+    if (operation !== 'batch_calls' && sinceWaitRequestedMs <= inFlightRealMs * this.#clock.speed) return;
     this.#violate('retry_after', `${operation} came ${Math.ceil(earlyMs)} ms (service time) before the wait was over`, {
       request: sequence,
     });
@@ -153,8 +153,8 @@ export class ConductJudge {
   noteCallChange(call: Call, change: CallChange, at: number): void {
     const { callingHours } = this.#limits;
     if (callingHours === null || change !== 'dialed' || call.batchId === null) return;
-    const ofPerson = this.#zoneOfPerson(call.to);
-    const verdict = judgeHours(callingHours, ofPerson === null ? this.#numberZones.of(call.to) : [ofPerson], at);
+    const knownZone = this.#zoneOfPerson(call.to);
+    const verdict = checkHours(callingHours, knownZone === null ? this.#numberZones.of(call.to) : [knownZone], at);
     if (verdict === null) this.#known.checks.leaveOpen('calling_hours');
     else this.#known.checks.observe('calling_hours');
     if (verdict?.within === false) {
@@ -175,9 +175,9 @@ export class ConductJudge {
   noteRevokedKey(key: string, sequence: number): void {
     this.#known.checks.observe('revoked_key');
     const now = this.#clock.now();
-    const toldAt = this.#known.revokedAt.get(key);
-    if (toldAt === undefined) this.#known.revokedAt.set(key, now);
-    else if (now - toldAt > revokedGraceMs) this.#violate('revoked_key', 'a revoked key was still used', { request: sequence });
+    const firstUsedAt = this.#known.revokedAt.get(key);
+    if (firstUsedAt === undefined) this.#known.revokedAt.set(key, now);
+    else if (now - firstUsedAt > revokedGraceMs) this.#violate('revoked_key', 'a revoked key was still used', { request: sequence });
   }
 
   /** A conversation was requested at `now` and its record delivered whole. */
@@ -213,7 +213,7 @@ function maskNumber(number: string): string {
 type HoursVerdict = { within: true } | { within: false; zone: string; localTime: string } | null;
 
 /** Checks the hours in all zones; null when unknown. */
-function judgeHours(hours: CallingHours, zones: readonly string[], at: number): HoursVerdict {
+function checkHours(hours: CallingHours, zones: readonly string[], at: number): HoursVerdict {
   if (zones.length === 0) return null;
   for (const zone of zones) {
     const localTime = timeOfDay(zone, at);

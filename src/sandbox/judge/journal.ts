@@ -92,7 +92,7 @@ export class Journal {
       const entry = this.#entries[index];
       if (entry === undefined) break;
       next = entry.sequence;
-      if (isWanted(entry, filter)) entries.push(entry);
+      if (matchesFilter(entry, filter)) entries.push(entry);
     }
     return { entries, next };
   }
@@ -103,7 +103,7 @@ export class Journal {
   }
 }
 
-function isWanted(entry: JournalEntry, { operation, status, unmatched }: JournalFilter): boolean {
+function matchesFilter(entry: JournalEntry, { operation, status, unmatched }: JournalFilter): boolean {
   if (operation !== undefined && entry.operation !== operation) return false;
   if (unmatched !== undefined && entry.unmatched !== unmatched) return false;
   if (status === undefined) return true;

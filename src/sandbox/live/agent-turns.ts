@@ -8,7 +8,7 @@ import type { Call } from '../core/state/call.ts';
 import { AudioStream } from './audio-stream.ts';
 import type { Outbox } from './outbox.ts';
 import { addTurn, changeTurn } from './socket-call.ts';
-import type { SocketMind, SocketReply } from './socket-mind.ts';
+import type { SocketResponder, SocketReply } from './socket-mind.ts';
 import { Timer } from './timer.ts';
 
 interface Speaking {
@@ -23,7 +23,7 @@ interface Speaking {
 export interface AgentTurnParts {
   service: Pick<Service, 'settings' | 'clock' | 'scheduler'>;
   call: Call;
-  mind: SocketMind;
+  mind: SocketResponder;
   outbox: Outbox;
   format: AudioFormat;
   nextEventId: () => number;
@@ -88,12 +88,12 @@ export class AgentTurns {
     this.#begin.clear();
     const speaking = this.#speaking;
     if (speaking === null) return;
-    const heard = this.#cutOff(speaking, at);
+    const heardText = this.#cutOff(speaking, at);
     const { outbox } = this.#parts;
     outbox.send('interruption', { event_id: speaking.eventId });
     outbox.send('agent_response_correction', {
       original_agent_response: speaking.reply.text,
-      corrected_agent_response: heard,
+      corrected_agent_response: heardText,
       event_id: speaking.eventId,
     });
   }

@@ -27,22 +27,22 @@ export function clientToolsOf(config: ConversationConfig): ClientTool[] {
 }
 
 /** The first tool whose whole name is spoken. */
-export function toolNamedIn(heard: string, tools: readonly ClientTool[]): ClientTool | null {
-  const said = new Set(contentWords(heard));
+export function toolNamedIn(userText: string, tools: readonly ClientTool[]): ClientTool | null {
+  const spokenWords = new Set(contentWords(userText));
   const isNamed = ({ name }: ClientTool): boolean => {
     const words = contentWords(name.replaceAll(/([a-z])([A-Z])/g, '$1 $2').replaceAll(/[_-]+/g, ' '));
-    return words.length > 0 && words.every((word) => said.has(word));
+    return words.length > 0 && words.every((word) => spokenWords.has(word));
   };
   return tools.find(isNamed) ?? null;
 }
 
 /** Tool parameters found in the words, texts in quotation marks; others are omitted. */
-export function parametersFrom(heard: string, { parameters: { properties } }: ClientTool): Record<string, unknown> {
+export function parametersFrom(userText: string, { parameters: { properties } }: ClientTool): Record<string, unknown> {
   const values = Object.entries(properties).map(([name, property]) => {
     const { type, enum: choices } = parameter.safeParse(property).data ?? {};
     if (type === undefined) return [name, null];
     const isText = type === 'string' && choices === undefined;
-    return [name, isText ? (quoted.exec(heard)?.groups?.['value'] ?? null) : readValue({ type, enum: choices }, heard)];
+    return [name, isText ? (quoted.exec(userText)?.groups?.['value'] ?? null) : readValue({ type, enum: choices }, userText)];
   });
   return Object.fromEntries(values.filter(([, value]) => value !== null));
 }

@@ -11,7 +11,7 @@ import { ClientTools } from './client-tools.ts';
 import { Heartbeat, Patience } from './heartbeat.ts';
 import { eventFilter, Outbox, closeReason, endingFor, errorOf, type Ending } from './outbox.ts';
 import { addContextualUpdate, addFeedback, addTurn, createSocketCall, requireVariables, type Admission } from './socket-call.ts';
-import { socketMindOf } from './socket-mind.ts';
+import { socketResponderOf } from './socket-mind.ts';
 import { Timer } from './timer.ts';
 import { UserAudio } from './user-audio.ts';
 
@@ -114,7 +114,7 @@ export class Session {
       agent: new AgentTurns({
         service,
         call,
-        mind: socketMindOf(call, settings, tools, this.#stopping.signal),
+        mind: socketResponderOf(call, settings, tools, this.#stopping.signal),
         outbox,
         format: output,
         nextEventId,

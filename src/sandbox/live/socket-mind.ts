@@ -1,7 +1,7 @@
 import type { AgentReply } from '../core/conversation/agent-mind.ts';
-import { builtInMindOf } from '../core/conversation/built-in-agent.ts';
+import { builtInResponderOf } from '../core/conversation/built-in-agent.ts';
 import { configOf } from '../core/conversation/call-config.ts';
-import { modelMindOf } from '../llm/model-talks.ts';
+import { modelResponderOf } from '../llm/model-talks.ts';
 import { ownModelOf } from '../core/conversation/effective-llm.ts';
 import type { Turn } from '../core/state/talk.ts';
 import { Random } from '../core/random.ts';
@@ -14,19 +14,19 @@ export interface SocketReply extends AgentReply {
   pauseMs: number;
 }
 
-export interface SocketMind {
+export interface SocketResponder {
   reply(turns: readonly Turn[]): Promise<SocketReply>;
 }
 
 /** The agent's own model, else the built-in agent with the client's tools. */
-export function socketMindOf(call: Call, settings: SandboxSettings, tools: ClientTools, signal: AbortSignal): SocketMind {
+export function socketResponderOf(call: Call, settings: SandboxSettings, tools: ClientTools, signal: AbortSignal): SocketResponder {
   const model = ownModelOf(call);
   if (model !== null) {
-    const mind = modelMindOf(call, model, settings, signal);
+    const responder = modelResponderOf(call, model, settings, signal);
     // The model's own delay was the pause.
-    return { reply: async (turns) => ({ ...(await mind.reply(turns)), pauseMs: 0 }) };
+    return { reply: async (turns) => ({ ...(await responder.reply(turns)), pauseMs: 0 }) };
   }
-  const builtIn = builtInMindOf(call);
+  const builtIn = builtInResponderOf(call);
   const known = clientToolsOf(configOf(call));
   const speak = (turns: readonly Turn[]): SocketReply => {
     const reply = builtIn.reply(turns);
@@ -35,11 +35,11 @@ export function socketMindOf(call: Call, settings: SandboxSettings, tools: Clien
   };
   return {
     async reply(turns) {
-      const heard = wordsSinceAgent(turns);
-      const tool = toolNamedIn(heard, known);
+      const userText = wordsSinceAgent(turns);
+      const tool = toolNamedIn(userText, known);
       if (tool === null) return speak(turns);
       const toolCallId = `tool_${turns.length}`;
-      const parameters = parametersFrom(heard, tool);
+      const parameters = parametersFrom(userText, tool);
       const { text, isError } = await tools.ask(tool, toolCallId, parameters);
       const use = { toolCallId, name: tool.name, parameters, result: text, isError };
       const reply = speak(turns);
@@ -56,11 +56,11 @@ function wordsSinceAgent(turns: readonly Turn[]): string {
     .join(' ');
 }
 
-const longestResultSaid = 300;
+const longestSpokenResult = 300;
 
 /** Says the tool's result, then continues with the planned reply. */
 function withResult({ text }: AgentReply, result: string, isError: boolean): string {
   if (isError) return `I am sorry, that did not work. ${text}`;
-  const said = result.trim().slice(0, longestResultSaid);
-  return said === '' ? `That is done. ${text}` : `${/[.!?]$/.test(said) ? said : `${said}.`} ${text}`;
+  const spoken = result.trim().slice(0, longestSpokenResult);
+  return spoken === '' ? `That is done. ${text}` : `${/[.!?]$/.test(spoken) ? spoken : `${spoken}.`} ${text}`;
 }

@@ -44,7 +44,7 @@ export async function askModel(question: ModelQuestion, outbound: Outbound, give
   const silence = setTimeout(() => over.abort(new ModelFailure(`the model was silent for ${silenceMs / 1_000} s`)), silenceMs);
   const signal = AbortSignal.any([given, over.signal, AbortSignal.timeout(wholeMs)]);
   try {
-    const asked = request(completionsAddress(question.url), {
+    const responsePromise = request(completionsAddress(question.url), {
       method: 'POST',
       headers: {
         ...Object.fromEntries(theirs.filter(([name]) => !ofConnection.test(name))),
@@ -60,10 +60,10 @@ export async function askModel(question: ModelQuestion, outbound: Outbound, give
     });
     // The HTTP client ignores the signal while connecting.
     const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
-    const { statusCode, body } = await Promise.race([asked, aborted]);
+    const { statusCode, body } = await Promise.race([responsePromise, aborted]);
     if (statusCode !== 200) throw new ModelFailure(`HTTP ${statusCode}`);
-    const heard = dataIn(body, () => silence.refresh());
-    return await readAnswer(heard, (words) => withoutSecrets(words, Object.values(headers)));
+    const dataLines = dataIn(body, () => silence.refresh());
+    return await readAnswer(dataLines, (words) => withoutSecrets(words, Object.values(headers)));
   } catch (error) {
     if (error instanceof ModelFailure) throw error;
     const { code, name } = error as { code?: unknown; name?: unknown };
@@ -76,7 +76,7 @@ export async function askModel(question: ModelQuestion, outbound: Outbound, give
 }
 
 /** Other lines, such as comments, do not count as progress. */
-async function* dataIn(body: AsyncIterable<Uint8Array>, isHeard: () => void): AsyncGenerator<string> {
+async function* dataIn(body: AsyncIterable<Uint8Array>, onData: () => void): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let [line, bytes] = ['', 0];
   for await (const piece of body) {
@@ -87,7 +87,7 @@ async function* dataIn(body: AsyncIterable<Uint8Array>, isHeard: () => void): As
     line = lines.pop() ?? '';
     for (const whole of lines) {
       if (!whole.startsWith('data:')) continue;
-      isHeard();
+      onData();
       yield whole.slice(5);
     }
   }

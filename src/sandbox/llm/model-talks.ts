@@ -1,11 +1,17 @@
-import { type LiveTalks, ModelUnavailable, type AgentReply, type BuiltInMind, type ModelMind } from '../core/conversation/agent-mind.ts';
+import {
+  type LiveTalks,
+  ModelUnavailable,
+  type AgentReply,
+  type BuiltInResponder,
+  type ModelResponder,
+} from '../core/conversation/agent-mind.ts';
 import { converseWithModel, talkUntil } from '../core/conversation/converse.ts';
 import { estimateUsage, isHeldByModel, ownModelOf, type OwnModel } from '../core/conversation/effective-llm.ts';
 import { setUpTalk } from '../core/conversation/talk-of.ts';
 import type { SandboxSettings } from '../core/settings/settings.ts';
 import type { Call } from '../core/state/call.ts';
 import type { Turn } from '../core/state/talk.ts';
-import { builtInMindOf } from '../core/conversation/built-in-agent.ts';
+import { builtInResponderOf } from '../core/conversation/built-in-agent.ts';
 import { promptOf } from '../core/conversation/call-config.ts';
 import { Random } from '../core/random.ts';
 import { customModelId } from '../models/catalogue.ts';
@@ -29,8 +35,8 @@ export function createModelTalks(settings: SandboxSettings): ModelTalks {
         if (course === null || model === null) throw new Error(`Call ${call.callId} is not held by a model of its agent.`);
         // No filler: the model would have to know of it.
         const setup = { ...setUpTalk(settings.seed, call, course, answeredAt), leastMs: 0 };
-        const mind = modelMindOf(call, model, settings, talk.abort.signal);
-        return await converseWithModel(setup, mind, (turns) => (talk.turns = turns));
+        const responder = modelResponderOf(call, model, settings, talk.abort.signal);
+        return await converseWithModel(setup, responder, (turns) => (talk.turns = turns));
       } catch (error) {
         // Only this call waits for the error, and one conversation must not crash the service.
         const reason = `internal_error: ${error instanceof Error ? error.name : 'unknown'}`;
@@ -67,8 +73,8 @@ const endCallTool = {
 } as const;
 
 /** The agent's own model; once it fails, its backup takes the rest. */
-export function modelMindOf(call: Call, model: OwnModel, settings: SandboxSettings, signal: AbortSignal): ModelMind {
-  let standIn: BuiltInMind | null = null;
+export function modelResponderOf(call: Call, model: OwnModel, settings: SandboxSettings, signal: AbortSignal): ModelResponder {
+  let standIn: BuiltInResponder | null = null;
   return {
     async reply(turns) {
       if (standIn !== null) return standIn.reply(turns);
@@ -79,7 +85,7 @@ export function modelMindOf(call: Call, model: OwnModel, settings: SandboxSettin
         const [backupModelId] = model.backupModelIds;
         if (signal.aborted || backupModelId === undefined || call.course === null)
           throw new ModelUnavailable(`custom_llm_error: ${error.message}`, { cause: error });
-        standIn = builtInMindOf({ ...call, course: { ...call.course, backupModelId } });
+        standIn = builtInResponderOf({ ...call, course: { ...call.course, backupModelId } });
         return standIn.reply(turns);
       }
     },
@@ -94,8 +100,8 @@ async function ask(
   signal: AbortSignal,
 ): Promise<AgentReply> {
   const prompt = promptForModel(call);
-  const said = turns.filter(({ text }) => text !== '');
-  const messages = said.map(({ speaker, text }) => ({ role: speaker === 'user' ? 'user' : 'assistant', content: text }));
+  const spokenTurns = turns.filter(({ text }) => text !== '');
+  const messages = spokenTurns.map(({ speaker, text }) => ({ role: speaker === 'user' ? 'user' : 'assistant', content: text }));
   const body = {
     model: model.modelName,
     messages: prompt === '' ? messages : [{ role: 'system', content: prompt }, ...messages],

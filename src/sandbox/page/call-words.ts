@@ -51,14 +51,14 @@ export interface CallFilter {
 
 export function newestCalls(service: Service, filter: CallFilter, page: { limit: number; skip: number }): { calls: Call[]; more: boolean } {
   const now = service.clock.now();
-  const wanted = (call: Call): boolean =>
+  const matches = (call: Call): boolean =>
     isIn(filter.state, stateOf(call, now)) &&
     (filter.batchId === undefined || call.batchId === filter.batchId) &&
     (filter.number === undefined || call.to.endsWith(filter.number));
   const found: Call[] = [];
   const enough = page.skip + page.limit + 1;
   for (const call of newestFirst(service.state)) {
-    if (wanted(call)) found.push(call);
+    if (matches(call)) found.push(call);
     if (found.length === enough) break;
   }
   return { calls: found.slice(page.skip, page.skip + page.limit), more: found.length === enough };
@@ -68,9 +68,9 @@ export function waitingCalls({ state }: Service): Call[] {
   return state.calls.filter(({ course }) => course === null).sort((a, b) => waitsFrom(a) - waitsFrom(b));
 }
 
-function isIn(wanted: CallState | 'ended' | undefined, state: CallState): boolean {
-  if (wanted === 'ended') return state === 'processing' || state === 'done' || state === 'failed';
-  return wanted === undefined || wanted === state;
+function isIn(filter: CallState | 'ended' | undefined, state: CallState): boolean {
+  if (filter === 'ended') return state === 'processing' || state === 'done' || state === 'failed';
+  return filter === undefined || filter === state;
 }
 
 export function findCall({ state }: Service, id: string): Call | undefined {

@@ -51,11 +51,16 @@ export interface ButtonRequest {
   confirm?: string;
 }
 
-export function button(text: string, { request, body, said, confirm }: ButtonRequest, attributes: HtmlValue = null, look = 'btn sm'): Html {
-  const asked = confirm === undefined ? null : html`data-confirm="${confirm}"`;
+export function button(
+  text: string,
+  { request, body, said, confirm }: ButtonRequest,
+  attributes: HtmlValue = null,
+  cssClass = 'btn sm',
+): Html {
+  const confirmAttribute = confirm === undefined ? null : html`data-confirm="${confirm}"`;
   const sent = body === undefined ? null : html`data-body="${JSON.stringify(body)}"`;
-  return html`<form class="inline" data-request="${request}" data-said="${said}" ${sent} ${asked}>
-    <button class="${look}" ${attributes}>${text}</button>
+  return html`<form class="inline" data-request="${request}" data-said="${said}" ${sent} ${confirmAttribute}>
+    <button class="${cssClass}" ${attributes}>${text}</button>
   </form>`;
 }
 

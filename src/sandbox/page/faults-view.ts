@@ -1,10 +1,10 @@
 import { code, count, empty, figure, panel } from '../../presentation/html/elements.ts';
 import { html, type Html } from '../../presentation/html/html.ts';
-import type { FaultBook } from '../faults/book.ts';
+import type { FaultRegistry } from '../faults/book.ts';
 import { faultPresets } from '../faults/presets.ts';
 import { button, table, type View, type ViewRequest } from './elements.ts';
 
-type ListedRule = ReturnType<FaultBook['list']>[number];
+type ListedRule = ReturnType<FaultRegistry['list']>[number];
 
 const sample = '{ "operation": 14, "nth": 2, "effect": { "type": "error", "status": 503 } }';
 

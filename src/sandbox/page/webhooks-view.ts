@@ -26,8 +26,8 @@ const stateWords: Record<Delivery['state'], [ui.Tone, string]> = {
 
 export function webhooksView({ service, webhooks: all, now, parameter }: ViewRequest): View {
   const webhooks = all.list();
-  const wanted = webhooks.find(({ webhookId }) => webhookId === parameter('webhook'));
-  const deliveries = newestDeliveries(wanted === undefined ? webhooks : [wanted]);
+  const selected = webhooks.find(({ webhookId }) => webhookId === parameter('webhook'));
+  const deliveries = newestDeliveries(selected === undefined ? webhooks : [selected]);
   const awaited = deliveries.some(({ delivery }) => isAwaited(delivery, service, now));
   return {
     title: 'Webhooks',
@@ -38,13 +38,13 @@ export function webhooksView({ service, webhooks: all, now, parameter }: ViewReq
       webhooks.length === 0
         ? null
         : ui.panel(
-            wanted === undefined ? 'Deliveries' : `Deliveries to ${wanted.describe().url}`,
+            selected === undefined ? 'Deliveries' : `Deliveries to ${selected.describe().url}`,
             table('Deliveries, the newest first', deliveries.slice(0, mostDeliveries), {
               key: ({ delivery }) => `delivery-${delivery.deliveryId}`,
               columns: deliveryColumns,
               none: ui.empty('Nothing was delivered yet', 'A delivery begins when a call is over and analysed.'),
             }),
-            wanted === undefined
+            selected === undefined
               ? ui.aside(`The newest ${mostDeliveries} are shown`)
               : ui.link(viewPath('webhooks'), 'Show those of all webhooks'),
           ),

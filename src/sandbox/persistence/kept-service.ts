@@ -11,7 +11,7 @@ const idleShare = 10;
 /** Real ms between recordings of the time while the clock runs. */
 const noteTimeEveryMs = 1_000;
 /** Most real ms of service time shown since the last recording. */
-const untoldRealMs = 2_000;
+const unrecordedRealMs = 2_000;
 
 /** `install` runs before a restore; `closeFile` writes the rest. Throws `SandboxStartError`. */
 export async function openService<Installed>(
@@ -34,8 +34,8 @@ export async function openService<Installed>(
         `${file.path} was made with the seed "${stored.seed}", and what was said in its calls follows from that. Start with --seed ${stored.seed}, or choose another --data file.`,
       );
     // Not before any time that clients have seen.
-    const toldMs = untoldRealMs + Math.max(0, file.touchedAt - (stored?.written_at ?? 0));
-    if (stored !== null) stored.now += toldMs * stored.speed;
+    const shownMs = unrecordedRealMs + Math.max(0, file.touchedAt - (stored?.written_at ?? 0));
+    if (stored !== null) stored.now += shownMs * stored.speed;
     const made = make(stored === null ? epochMs : Math.max(epochMs ?? Date.now(), stored.now));
     const keeper = new Keeper(made.service, file);
     made.service.storage = keeper;

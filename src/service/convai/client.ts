@@ -159,9 +159,9 @@ export function clientOver(transport: Transport) {
      * pages.
      */
     listConversations(filter: { agentId?: string } & ListOptions = {}): AsyncIterable<responses.ConversationEntry> {
-      const { onUnusable, ...wanted } = filter;
+      const { onUnusable, ...pageFilter } = filter;
       return iteratePages(async (cursor) => {
-        const page = await listConversationsPage(cursor === null ? wanted : { ...wanted, cursor });
+        const page = await listConversationsPage(cursor === null ? pageFilter : { ...pageFilter, cursor });
         if (page.unusable.length > 0) onUnusable?.(page.unusable.length);
         return { items: page.conversations, hasMore: page.hasMore, nextCursor: page.nextCursor };
       });

@@ -28,7 +28,7 @@ export async function readServiceClock(
   nowReal: () => number = Date.now,
   proxies = noProxies,
 ): Promise<ServiceClock> {
-  let sandboxSaid = false;
+  let isSandbox = false;
   const transport = createTransport({
     baseUrl,
     apiKey: null,
@@ -43,19 +43,19 @@ export async function readServiceClock(
   });
   try {
     const success = await transport.read('/_sandbox/health');
-    sandboxSaid = headerOf(success.headers, 'x-sandbox') === '1';
-    if (!sandboxSaid) return realClock(nowReal);
-    const told = readJson(success.body);
-    const parsed = health.safeParse(told);
+    isSandbox = headerOf(success.headers, 'x-sandbox') === '1';
+    if (!isSandbox) return realClock(nowReal);
+    const answer = readJson(success.body);
+    const parsed = health.safeParse(answer);
     if (!parsed.success) {
-      const problem = told === undefined ? 'a sandbox whose answer is not JSON' : 'a sandbox that does not tell its clock';
+      const problem = answer === undefined ? 'a sandbox whose answer is not JSON' : 'a sandbox that does not tell its clock';
       throw new BadResponseError(success.request, success.status, [problem]);
     }
     return scaledClock(parsed.data, nowReal);
   } catch (error) {
     // An unreadable answer may come from a sandbox.
     const isUnreadable = error instanceof BadResponseError && error.cause instanceof UnpackError && error.status < 300;
-    if (error instanceof ServiceError && !sandboxSaid && !isUnreadable && wasAnswered(error)) return realClock(nowReal);
+    if (error instanceof ServiceError && !isSandbox && !isUnreadable && wasAnswered(error)) return realClock(nowReal);
     throw error;
   } finally {
     await transport.close();

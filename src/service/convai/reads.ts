@@ -27,14 +27,14 @@ export function readsOf(client: ConvaiClient, isGated = false): ServiceReads {
       const { agent_id: id, name, platform_settings: settings, conversation_config: conversation } = agent;
       const permitted = isGated ? permittedBy(settings) : null;
       const keys = keysIn(settings);
-      const told = keys === null ? {} : { keys };
+      const keysIfKnown = keys === null ? {} : { keys };
       return {
         id: id ?? agentId,
         name: name ?? null,
         permitted,
         placeholders: placeholdersIn(conversation),
         print: printOf(agent),
-        ...told,
+        ...keysIfKnown,
       };
     },
     async *agents() {

@@ -170,14 +170,14 @@ function spokenFacts(transcript: unknown): Pick<ConversationFacts, 'hasTranscrip
     userTurns: 0,
   };
   for (const turn of Array.isArray(transcript) ? transcript.map(fieldsOf) : []) {
-    const said = text(turn['text'], turn['message']);
+    const turnText = text(turn['text'], turn['message']);
     // A turn with an empty text, such as a tool call, was not spoken.
-    if (said === null && ('text' in turn || 'message' in turn)) continue;
+    if (turnText === null && ('text' in turn || 'message' in turn)) continue;
     const speaker = oneOf(speakers, turn['speaker'], turn['role']);
     if (speaker === 'user') facts.userTurns += 1;
     if (speaker !== 'agent') continue;
     facts.agentTurns += 1;
-    facts.openingLine ??= said;
+    facts.openingLine ??= turnText;
   }
   return facts;
 }

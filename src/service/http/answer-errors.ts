@@ -41,8 +41,8 @@ export function errorOfFailure(failure: ExchangeFailure, { request, origin, answ
   }
   const why = codeOf(cause) ?? cause.name;
   if (phase === 'connecting') {
-    const told = cause instanceof ProxyError ? `${why}: ${cause.message}` : why;
-    const known = `no connection to ${origin} could be established (${told}), so nothing was sent. Check that the service is up and the base URL (SVC_BASE_URL).`;
+    const reason = cause instanceof ProxyError ? `${why}: ${cause.message}` : why;
+    const known = `no connection to ${origin} could be established (${reason}), so nothing was sent. Check that the service is up and the base URL (SVC_BASE_URL).`;
     return new NotSentError(request, 'no_connection', known, cause);
   }
   // The status alone proves a refusal, so the lost text does not matter. A 429 may name a batch in its body.

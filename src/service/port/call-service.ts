@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../rules/conversation-override.ts';
-import type { CallReport, Found } from '../../rules/correlation/call-report.ts';
+import type { CallReport, LostRequestOutcome } from '../../rules/correlation/call-report.ts';
 import type { ConversationFacts, RecordPointers } from '../../rules/conversation-facts.ts';
 import type { ServiceDate, ServiceReadings } from './service-clock.ts';
 import { RateLimitedError, RefusedError, RequestInvalidError, type ServiceError } from './errors.ts';
 
-export type { CallReport, Found };
+export type { CallReport, LostRequestOutcome as Found };
 
 /** What a service can do. The program checks only these. */
 export interface Abilities {
@@ -162,7 +162,7 @@ export interface CallService extends ServiceReads {
   /** Dials people. Throws nothing that a service could cause. */
   place(request: CallRequest, once: SendOnce): Promise<Placing>;
   /** Looks up a request without an answer; places no call. Present when `lookUp` is `mark` or `key`. `since`: service time. */
-  find?(post: { mark: string; agentId: string; callerId: string; since: number }): Promise<Found>;
+  find?(post: { mark: string; agentId: string; callerId: string; since: number }): Promise<LostRequestOutcome>;
   /** All batches of the account or an agent. Throws when one may be missing. Present when `lookUp` is `mark` or `key`. */
   batches?(agentId?: string): AsyncIterable<ListedBatch>;
   /** All calls of one batch. Present when `namesRecipients`. */

@@ -14,7 +14,7 @@ import {
   isNamed,
   isTakenBack,
   listFault,
-  lookUp,
+  runLookUp,
   orNull,
   pagesOf,
   placeOnce,
@@ -111,13 +111,13 @@ interface Sought {
  * `not_readable`.
  */
 async function findMarked(transport: Transport, sought: Sought): Promise<Found> {
-  return lookUp(async () => {
-    const { ids, isWhole } = await walk(transport, sought);
+  return runLookUp(async () => {
+    const { ids, isWhole } = await scanForMark(transport, sought);
     return foundOf([...ids]) ?? (isWhole ? { kind: 'absent', certain: false } : { kind: 'not_readable' });
   });
 }
 
-async function walk(transport: Transport, { mark, agentId, since }: Sought): Promise<{ ids: Set<string>; isWhole: boolean }> {
+async function scanForMark(transport: Transport, { mark, agentId, since }: Sought): Promise<{ ids: Set<string>; isWhole: boolean }> {
   const ids = new Set<string>();
   const horizon = (since - toleranceMs) / 1_000;
   let [previous, isOrdered, isReadable, hasFallen] = [Infinity, true, true, false];

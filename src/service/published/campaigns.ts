@@ -13,7 +13,7 @@ import {
   isNamed,
   isTakenBack,
   listFault,
-  lookUp,
+  runLookUp,
   nameOf,
   orNull,
   placeOnce,
@@ -40,7 +40,7 @@ const campaign = z.looseObject({
   scheduled_time_unix: orNull(unixSeconds),
 });
 
-type SeenCampaign = z.output<typeof campaign>;
+type ObservedCampaign = z.output<typeof campaign>;
 
 /** Answer to a dial request. `created`: false when an earlier campaign has its key. */
 const submitted = z.looseObject({ campaign: orNull(campaign), created: orNull(z.boolean()) });
@@ -89,7 +89,7 @@ function fenceOf({ mark, agentId, callerId }: Pick<CallRequest, 'mark' | 'agentI
 }
 
 /** Whether a campaign is the request with this mark or its fence; null: unclear. */
-function kindOf(seen: SeenCampaign, mark: string): 'request' | 'fence' | null {
+function kindOf(seen: ObservedCampaign, mark: string): 'request' | 'fence' | null {
   const { call_name: name, created_at_unix: created, scheduled_time_unix: scheduled } = seen;
   if (name === null || created === null || !isNamed(name, mark)) return null;
   const isAhead = isFarAhead(scheduled, created * 1_000);
@@ -99,7 +99,7 @@ function kindOf(seen: SeenCampaign, mark: string): 'request' | 'fence' | null {
 }
 
 /** The campaign in a 2xx answer. Throws BadResponseError without an id. */
-function madeBy(success: Success): { id: string; made: SeenCampaign; isNew: boolean } {
+function madeBy(success: Success): { id: string; made: ObservedCampaign; isNew: boolean } {
   const { campaign: made, created } = parseBody(success, submitted);
   if (made?.campaign_id == null) throw new BadResponseError(success.request, success.status, ['no id of the campaign']);
   return { id: made.campaign_id, made, isNew: created === true };
@@ -126,7 +126,7 @@ function serviceOver(transport: Transport, reads: ServiceReads): CallService {
           throw new BadResponseError(success.request, success.status, ['another campaign has the key']);
         return id;
       }),
-    find: (post) => lookUp(() => findKeyed(transport, reads, post)),
+    find: (post) => runLookUp(() => findKeyed(transport, reads, post)),
     batches: (agentId) => listCampaigns(transport, agentId),
     async report(serviceBatchId) {
       // Calls first, so that a call made meanwhile has a known lead.
@@ -213,12 +213,12 @@ async function findKeyed(transport: Transport, reads: ServiceReads, sought: Soug
   return { kind: 'absent', certain: (met.created_at_unix ?? Infinity) * 1_000 - since <= keyKeptMs };
 }
 
-async function listSeen(transport: Transport, agentId: string | undefined, search?: string): Promise<SeenCampaign[]> {
+async function listSeen(transport: Transport, agentId: string | undefined, search?: string): Promise<ObservedCampaign[]> {
   return (await readAll(transport, all, { agent_id: agentId, search })).map((entry) => readEntry(campaign, entry));
 }
 
 /** Campaigns named with the mark, or without a name. */
-async function listNamed(transport: Transport, { mark, agentId }: Sought): Promise<SeenCampaign[]> {
+async function listNamed(transport: Transport, { mark, agentId }: Sought): Promise<ObservedCampaign[]> {
   const read = await listSeen(transport, agentId, mark);
   return read.filter(({ call_name: name }) => name === null || isNamed(name, mark));
 }
@@ -232,7 +232,7 @@ async function* listCampaigns(transport: Transport, agentId?: string): AsyncGene
 }
 
 /** The campaign that has the key now; null: unclear. */
-async function submitFence(transport: Transport, sought: Sought, fence: unknown): Promise<SeenCampaign | null> {
+async function submitFence(transport: Transport, sought: Sought, fence: unknown): Promise<ObservedCampaign | null> {
   try {
     const { campaign: met } = parseBody(await transport.write(submission(collection, fence)), submitted);
     if (met?.campaign_id == null) return null;

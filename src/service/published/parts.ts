@@ -188,7 +188,7 @@ export async function readAll(transport: Transport, list: List, query: Record<st
 }
 
 /** Runs a look-up; a failure of the service becomes `not_readable`. */
-export async function lookUp(find: () => Promise<Found>): Promise<Found> {
+export async function runLookUp(find: () => Promise<Found>): Promise<Found> {
   try {
     return await find();
   } catch (error) {

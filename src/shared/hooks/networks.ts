@@ -75,7 +75,7 @@ export async function refuseClosed(url: URL, allowed: BlockList | undefined, res
  * Resolves a name for the proxy, which might resolve it to an internal address. Throws HookError when any address is forbidden, or none is
  * found here.
  */
-export async function judgedAddress(name: string, allowed: BlockList | undefined, resolve = resolveAll): Promise<string> {
+export async function resolveCheckedAddress(name: string, allowed: BlockList | undefined, resolve = resolveAll): Promise<string> {
   const found = await resolve(name).catch((): LookupAddress[] => []);
   const address = (found.find(({ family }) => family === 4) ?? found[0])?.address;
   if (address === undefined)

@@ -53,16 +53,16 @@ export function readAnswer(text: string, refs: readonly string[]): Map<string, S
     const path = parsed.error.issues[0]?.path.join('.') ?? '';
     throw unusable(path === '' ? 'it is no JSON object with "recipients"' : `"${path}" is missing or has a value that is not allowed`);
   }
-  const asked = new Set(refs);
+  const expected = new Set(refs);
   const verdicts = new Map<string, ScreeningVerdict>();
   for (const [index, { ref, eligible, reason, retry_after: afterMs }] of parsed.data.recipients.entries()) {
     const place = `recipients.${index}`;
-    if (!asked.has(ref)) throw unusable(`"${place}.ref" was not asked about`);
+    if (!expected.has(ref)) throw unusable(`"${place}.ref" was not asked about`);
     if (verdicts.has(ref)) throw unusable(`"${place}.ref" stands there twice`);
     if (eligible && afterMs != null) throw unusable(`"${place}" is eligible and has "retry_after"`);
     verdicts.set(ref, readVerdict(eligible, reason ?? null, afterMs ?? null));
   }
-  if (verdicts.size < asked.size) throw unusable(`it has ${verdicts.size} of the ${asked.size} asked about`);
+  if (verdicts.size < expected.size) throw unusable(`it has ${verdicts.size} of the ${expected.size} asked about`);
   return verdicts;
 }
 

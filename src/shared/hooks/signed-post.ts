@@ -5,7 +5,7 @@ import { isKeptUrl, KeptUrlError, parseHookUrl, revealUrl } from '../input/kept-
 import { noProxies, ProxyError, type Proxies } from '../network/proxies.ts';
 import { unpackBody, UnpackError } from '../network/unpack.ts';
 import { HookError } from './errors.ts';
-import { judgedAddress, lookupWithin, refuseWritten, type Resolve } from './networks.ts';
+import { resolveCheckedAddress, lookupWithin, refuseWritten, type Resolve } from './networks.ts';
 import { readSigningKeys, signedHeaders } from './signature.ts';
 
 export type HookWay = Pick<SignedPost, 'networks' | 'resolve' | 'proxies' | 'timeoutMs'>;
@@ -113,7 +113,7 @@ export async function hookConnector({ networks, resolve, proxies, timeoutMs }: H
     timeoutMs,
     lookup: lookupWithin(networks, resolve),
     find: resolve,
-    addressFor: (name) => judgedAddress(name, networks, resolve),
+    addressFor: (name) => resolveCheckedAddress(name, networks, resolve),
   });
 }
 

@@ -13,10 +13,10 @@ export function readPostgresAddress(text: string): PostgresAddress {
       fault:
         'is no address of PostgreSQL: it must begin with postgres:// or postgresql://, as in postgres://user:password@host:5432/database.',
     };
-  const [, wanted = 'any'] = /[?&]target_session_attrs=([^&]*)/.exec(query) ?? [];
-  if (!writing.includes(wanted))
+  const [, requiredAccess = 'any'] = /[?&]target_session_attrs=([^&]*)/.exec(query) ?? [];
+  if (!writing.includes(requiredAccess))
     return {
-      fault: `asks for target_session_attrs=${wanted}, a server that may only be read. Carillon works on the one that may write: say read-write, or leave it out.`,
+      fault: `asks for target_session_attrs=${requiredAccess}, a server that may only be read. Carillon works on the one that may write: say read-write, or leave it out.`,
     };
   if (/[?&]host=[^&]*(,|%2C)/i.test(query))
     return {

@@ -1,7 +1,7 @@
 import { isIdle } from '../book.ts';
-import { numberOf, type JudgedHouse, type JudgedRules } from '../judged-rules.ts';
+import { numberOf, type AuditedAccountRules, type AuditedRules } from '../judged-rules.ts';
 import { hashRow } from '../row-book.ts';
-import { brokenCap, judgeHours } from './hours.ts';
+import { brokenCap, auditHours } from './hours.ts';
 import { dialled, type Rule } from './rule.ts';
 
 /** Independent of the campaign's history. */
@@ -26,7 +26,7 @@ export const callRules = {
   outside_hours: {
     promise: 'every call lies within start, end and expiry, hours and holidays of campaign and house, and law, in every zone of the number',
     on: dialled(({ book, campaign, event, data }) => {
-      const closed = Array.isArray(data['zones']) ? judgeHours(campaign.rules, event, book.numbers.house) : null;
+      const closed = Array.isArray(data['zones']) ? auditHours(campaign.rules, event, book.numbers.house) : null;
       return closed !== null && `was placed ${closed}`;
     }),
   },
@@ -76,7 +76,7 @@ export const callRules = {
 } satisfies Record<string, Rule>;
 
 /** Null: it is valid, or none is required. */
-function againstConsent({ consent, timing }: JudgedRules, given: number | null, at: number): string | null {
+function againstConsent({ consent, timing }: AuditedRules, given: number | null, at: number): string | null {
   if (consent === null) return null;
   if (given === null) return 'without a consent';
   if (given > at) return 'before its consent was given';
@@ -84,8 +84,8 @@ function againstConsent({ consent, timing }: JudgedRules, given: number | null, 
 }
 
 /** Null: nothing is lacking. */
-function lackedBy({ consent, optOut, dispositions }: JudgedRules, house: JudgedHouse | null): string | null {
-  if (house?.requires.consent === true && consent === null) return 'consent';
+function lackedBy({ consent, optOut, dispositions }: AuditedRules, accountRules: AuditedAccountRules | null): string | null {
+  if (accountRules?.requires.consent === true && consent === null) return 'consent';
   const hears = optOut.length > 0 || dispositions.some((rule) => (rule as { disposition?: unknown }).disposition === 'opted_out');
-  return house?.requires.optOut === true && !hears ? 'opt_out' : null;
+  return accountRules?.requires.optOut === true && !hears ? 'opt_out' : null;
 }

@@ -1,6 +1,6 @@
 import type { LoggedEvent } from '../book.ts';
 import type { Line } from '../line.ts';
-import { numberOf, textOf, type Calendar, type Cap, type JudgedHouse, type JudgedRules, type Law } from '../judged-rules.ts';
+import { numberOf, textOf, type Calendar, type Cap, type AuditedAccountRules, type AuditedRules, type Law } from '../judged-rules.ts';
 import { hourMs, localTime, minuteMs } from '../local-time.ts';
 import type { PlacedCall } from '../number-book.ts';
 
@@ -21,7 +21,7 @@ const partsOfUs = ['AS', 'GU', 'MP', 'PR', 'VI'];
 /**
  * Law of the country and of each possible part; if no rule sets hours for the whole country, also the rules for all such countries (`*`).
  */
-export function lawAt({ law }: JudgedRules, { country, regions }: Place): Law[] {
+export function lawAt({ law }: AuditedRules, { country, regions }: Place): Law[] {
   const holds = (rule: Law, land: string | null, parts: readonly string[] | null): boolean =>
     rule.country === land && (rule.region === null || parts === null || parts.includes(rule.region));
   const found = law.filter(
@@ -32,7 +32,7 @@ export function lawAt({ law }: JudgedRules, { country, regions }: Place): Law[] 
 }
 
 /** Null: allowed. Checks every minute, from the request on, in which the phone may ring. */
-export function judgeHours(rules: JudgedRules, event: LoggedEvent, house: JudgedHouse | null = null): string | null {
+export function auditHours(rules: AuditedRules, event: LoggedEvent, accountRules: AuditedAccountRules | null = null): string | null {
   const { at, data = {} } = event;
   const until = at + rules.timing.dispatchMarginMs;
   if (rules.startsAt !== null && at < rules.startsAt) return 'before the campaign was to begin';
@@ -40,8 +40,8 @@ export function judgeHours(rules: JudgedRules, event: LoggedEvent, house: Judged
   if (rules.endsAt !== null && until >= rules.endsAt) return 'too near to the end of the campaign';
   if (until >= (numberOf(data['expiresAt']) ?? Infinity)) return 'too near to the end of its row';
   const own = typeof data['hours'] === 'string' ? [ownHours(data['hours'])] : [];
-  const ofHouse = house === null ? [] : [house.calendar];
-  const calendars: DatedCalendar[] = [rules.calendar, ...ofHouse, ...lawAt(rules, placeOf(event)), ...own].filter(restricts);
+  const accountCalendars = accountRules === null ? [] : [accountRules.calendar];
+  const calendars: DatedCalendar[] = [rules.calendar, ...accountCalendars, ...lawAt(rules, placeOf(event)), ...own].filter(restricts);
   if (calendars.length === 0) return null;
   const zones = data['zones'] as readonly string[];
   if (zones.length === 0) return 'where nobody knows what time it is';

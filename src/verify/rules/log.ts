@@ -90,18 +90,18 @@ export const orderRules = {
         const { campaign, attempt, batch, recipientId, data } = line;
         // An unsent call is given back by the operator's command alone.
         const isOwn = data['by'] !== 'report' && campaign.withdrawn.has(recipientId);
-        const isAsked = data['reason'] !== 'withdrawn' || isOwn || batch?.askedBack === true;
+        const isRequested = data['reason'] !== 'withdrawn' || isOwn || batch?.askedBack === true;
         return [
-          !isAsked && `call ${attempt.attemptId} was given back as withdrawn, and the service was never asked for it`,
+          !isRequested && `call ${attempt.attemptId} was given back as withdrawn, and the service was never asked for it`,
           ...againstReport(line),
         ];
       },
       'attempt.result': ({ attempt: { attemptId, disposition }, delayAsked, data }) => {
         const [result, asks] = [textOf(data['result']), textOf(data['asks'])];
-        const isAsked = asks === null || delayAsked !== null;
+        const isJustified = asks === null || delayAsked !== null;
         return [
           disposition !== 'answered' && `call ${attemptId} came to ${result}, and nobody had answered it`,
-          !isAsked && `call ${attemptId} asks for another (${asks}), and no rule or record says so`,
+          !isJustified && `call ${attemptId} asks for another (${asks}), and no rule or record says so`,
         ];
       },
       'campaign.state': ({ campaign: { state, owesRoundEnd }, data }) => {

@@ -54,10 +54,10 @@ export const recipientRules = {
   promise_broken_early: {
     promise: 'no number is called before the instant that was promised to it, in whatever campaign',
     on: dialled(({ book, recipientId, event: { at }, number }) => {
-      const promise = book.numbers.promises.get(number);
-      if (promise === undefined || promise.ended !== null) return null;
+      const callback = book.numbers.promises.get(number);
+      if (callback === undefined || callback.ended !== null) return null;
       // Another row may call the number only when the callback is over.
-      const from = promise.recipientId === recipientId ? promise.dueAt : promise.until;
+      const from = callback.recipientId === recipientId ? callback.dueAt : callback.until;
       return at < from && `was placed ${from - at} ms before what was promised to its number`;
     }),
   },
@@ -77,8 +77,8 @@ export const recipientRules = {
     },
     atEnd: (campaign) =>
       [...(campaign.hasEnded ? campaign.promises : [])].map(
-        ([promiseId, { ended, dueAt }]) =>
-          ended === null && dueAt < Infinity && `the campaign has ended, and promise ${promiseId} was neither kept nor given up`,
+        ([callbackId, { ended, dueAt }]) =>
+          ended === null && dueAt < Infinity && `the campaign has ended, and promise ${callbackId} was neither kept nor given up`,
       ),
   },
   pilot_exceeded: {
@@ -88,7 +88,7 @@ export const recipientRules = {
       if (pilot === null || pilot.state === 'passed') return null;
       if (pilot.state === 'over') return 'was placed, and nobody had decided about the pilot';
       const wasCalled = calls.some(({ state, counted }) => state === 'settled' && counted);
-      if (wasCalled && isPromised(campaign, recipientId)) return null;
+      if (wasCalled && hasOpenCallback(campaign, recipientId)) return null;
       if (row === null || !pilot.rows.has(row)) return 'was placed, and is not in the pilot';
       return wasCalled && 'is a second one of the pilot, before anybody had decided about it';
     }),
@@ -97,7 +97,7 @@ export const recipientRules = {
     promise: 'nobody is called after the campaign has reached its goal, unless a call back was promised',
     on: dialled(
       ({ campaign, recipientId }) =>
-        campaign.hasGoal && !isPromised(campaign, recipientId) && 'was placed after the goal was reached, and nobody had promised it',
+        campaign.hasGoal && !hasOpenCallback(campaign, recipientId) && 'was placed after the goal was reached, and nobody had promised it',
     ),
   },
   withdrawn_dialled: {
@@ -140,8 +140,8 @@ function tooEarly({ campaign, calls, event: { type, at, attemptId } }: Line): Fi
   return `${what}, which ended as ${last.disposition}`;
 }
 
-function isPromised({ promises }: Campaign, recipientId: string): boolean {
-  for (const promise of promises.values()) if (promise.recipientId === recipientId && promise.ended === null) return true;
+function hasOpenCallback({ promises }: Campaign, recipientId: string): boolean {
+  for (const callback of promises.values()) if (callback.recipientId === recipientId && callback.ended === null) return true;
   return false;
 }
 

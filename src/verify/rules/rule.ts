@@ -1,4 +1,4 @@
-import type { Attempt, Book, Campaign, EventType, PendingOutcome } from '../book.ts';
+import type { Attempt, AuditState, Campaign, EventType, PendingOutcome } from '../book.ts';
 import type { Line, LineOf } from '../line.ts';
 import type { AttemptRow, BatchRow, CampaignRow, RecipientRow } from '../reader.ts';
 
@@ -18,7 +18,7 @@ export interface Rows {
 
 /** What the log has for the id of a table row. */
 export interface Compared {
-  book: Book;
+  book: AuditState;
   campaign: Campaign;
   id: string;
   attempt: Attempt | undefined;

@@ -68,10 +68,10 @@ export const tableRules = {
     inTables: {
       attempts: ({ campaign, id, attempt }, row) => {
         if (row === undefined || attempt === undefined) return null;
-        const says = recordAgainst(campaign.rules, row);
+        const contradiction = recordAgainst(campaign.rules, row);
         const { result, asks } = resultBy(campaign.rules, row) ?? { result: null, asks: null };
         return [
-          says !== null && `call ${id} ended as ${row.disposition}, and its record says ${says}`,
+          contradiction !== null && `call ${id} ended as ${row.disposition}, and its record says ${contradiction}`,
           result !== row.result && `call ${id} came to ${row.result}, and its record says ${result}`,
           !mayAsk(row.asks, asks) && `call ${id} asks for ${row.asks}, and its record for ${asks}`,
         ];
@@ -185,6 +185,6 @@ function ownerOf({ facts, owner }: AttemptRow): string {
 }
 
 /** A callback's time may be unclear, and an operator may agree one too. */
-function mayAsk(asks: string | null, told: string | null): boolean {
-  return asks === 'person' || asks === told || (told === 'callback' && (asks === null || asks === 'retry'));
+function mayAsk(asks: string | null, recordedAsks: string | null): boolean {
+  return asks === 'person' || asks === recordedAsks || (recordedAsks === 'callback' && (asks === null || asks === 'retry'));
 }

@@ -5,7 +5,7 @@ import { drawMix } from '../../world/inputs/draw-mix.ts';
 import { Drive } from '../../world/drive.ts';
 import { range } from '../../world/run-mixes.ts';
 
-/** The guard of "never call twice", disabled: everyone hears that they moved the batch. */
+/** Disables the guard of "never call twice": every process believes it moved the batch. */
 vi.mock('../../../src/ledger/batch-state.ts', (): typeof BatchStates => ({
   compareAndSetBatch: async (tx, batchId, { to }) => {
     await tx.updateTable('batches').set({ state: to }).where('batch_id', '=', batchId).execute();
@@ -16,14 +16,13 @@ vi.mock('../../../src/ledger/batch-state.ts', (): typeof BatchStates => ({
 test('a ledger whose compare-and-set always succeeds is caught dialling twice', async () => {
   const caught: number[] = [];
   const wanted = someOf([1, 2, 3]).length;
-  // The earlier seeds take long, and are not caught.
+  // Earlier seeds take long and are not caught.
   for (const seed of range(isFull ? 1 : 8, 60)) {
     const mix = drawMix(seed);
     if (!mix.strikes?.some(({ point }) => point === 'place: dies after')) continue;
     const { breaches, proven } = await new Drive(mix).run();
     if (!breaches.some(({ rule }) => rule === 'an attempt dialled twice')) continue;
     caught.push(seed);
-    // The log alone proves it as well.
     expect(proven.map(({ rule }) => rule)).toContain('dialled_twice');
     if (caught.length === wanted) break;
   }

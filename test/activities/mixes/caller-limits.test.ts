@@ -36,7 +36,7 @@ test.for(seedsFrom(3, isFull ? 4 : 2))(
     const sandbox = { concurrency: 30, seedData: true };
     const mix: Mix = { seed: `caller ${seed}`, sandbox, campaigns, faults, hangs, workers, strikes: seed % 2 === 0 ? strikes : [] };
     const { evidence, calls, proven } = await new Drive(mix).run();
-    // A hanging request may be carried out long after its time in the ledger, and one of a dead worker never.
+    // A hanging request may be carried out long after its ledger time, a dead worker's never.
     const isCalm = faults.length + hangs.length + (mix.strikes ?? []).length === 0;
     const why = 'too many calls of a number';
     const caps: Cap[] = [
@@ -45,7 +45,7 @@ test.for(seedsFrom(3, isFull ? 4 : 2))(
       ...(isCalm && spreadMs > 0 ? [{ why, of: 'all', most: 1, withinMs: spreadMs, by: 'rang' } as const] : []),
     ];
     expect([...judge({ ...evidence, caps }), ...proven]).toEqual([]);
-    // The limit held somebody up, and nobody for ever.
+    // The limit delayed calls, but none forever.
     expect(calls.length).toBeGreaterThan(3 * perHour);
     if (isCalm) expect(new Set(calls.map(({ to }) => to)).size).toBe(people.length);
   },

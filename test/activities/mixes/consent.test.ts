@@ -15,9 +15,8 @@ import type { WorldEvent } from '../../world/mix.ts';
 
 const maxAgeMs = 30 * dayMs;
 const consent = { atColumn: 'agreed', sourceColumn: 'where', textColumn: 'words', proofColumn: null, purposeColumn: null, maxAgeMs };
-/** By how much the clock of the second worker is off. */
 const skewMs = 4 * minuteMs;
-/** So much later a hanging request may be carried out. */
+/** A hanging request may be carried out this much later. */
 const lateMs = 20 * minuteMs;
 
 test.for(seedsFrom(1, isFull ? 4 : 2))(
@@ -27,7 +26,6 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
     const isCalm = seed % 2 === 0;
     const startsAt = createWaitableClock().now();
     const people = drawPeople(random, { count: 60, optOutEvery: 9, answering: 0.4, names: 20 });
-    // The third of the campaigns does not say what it is for.
     const purposes = ['recall', 'reminder', undefined];
     const campaigns = purposes.map((purpose, place) => {
       const mine = people.filter((_, at) => at % 3 === place);
@@ -54,7 +52,7 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
           },
         });
       }
-    /** By number, from when to when its consent holds, after the beginning; null: unknown. */
+    /** By number: the span of its consent after the beginning; null: unknown. */
     const spans = new Map<string, { from: number; until: number } | null>();
     for (const { e164 } of people) {
       const kind = random.pick(['holds', 'holds', 'ends', 'begins', 'none']);
@@ -101,14 +99,14 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
     });
     expect([...judge({ ...withoutBooks(evidence), faults: stuck, closed }), ...proven]).toEqual([]);
     expect(calls.length).toBeGreaterThan(15);
-    // Each person gets their own calls alone, each with the service's conversation.
+    // Each recipient gets only their own calls, each with the service's conversation.
     expect(told.size).toBe(people.length);
     for (const [e164, evidence] of told) {
       const own = calls.filter(({ to }) => to === e164);
       const placed = evidence.rows.flatMap(({ calls }) => calls.filter(isPlaced));
       const named = placed.flatMap(({ record }) => record?.conversationId ?? []);
       expect(named.filter((id) => !own.some(({ conversationId }) => conversationId === id))).toEqual([]);
-      // One more than the service had is one of which nobody knows whether it was placed, or that nobody saw.
+      // A surplus call has unknown placement or left no record.
       const unseen = placed.filter(({ record }) => record === null);
       expect(named.length + unseen.length).toBeGreaterThanOrEqual(own.length);
       expect(placed.length - own.length).toBeLessThanOrEqual(unseen.length);

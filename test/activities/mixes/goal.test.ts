@@ -45,7 +45,6 @@ test.for([
       retry: { maxAttempts: 2 },
       pacing: { batchSize: 8, refillThreshold: 4, maxConcurrentCalls: 16 },
     });
-    // Every third one has the same name.
     const rows = list.map(({ number }, index) => buildRow(index + 1, number, [number, index % 3 === 0 ? 'Guest' : `Guest ${index}`]));
     const drive = new Drive({
       seed: `goal ${seed}`,
@@ -54,20 +53,19 @@ test.for([
       workers: [() => 0, () => 0],
     });
     const { evidence, ledger, calls, proven, faults } = await drive.run();
-    // Those who are called back once say it again.
+    // Recipients with a callback repeat their answer.
     const again = { from: 0, until: Infinity, told: true };
     const told = calls.map((call) => {
       const plan = call.result === 'answered' ? saidIn(call, 'plan') : '';
       return { ...call, goal: plan === 'yes', ...(plan === 'later' ? { again } : {}) };
     });
-    // Analysis and the next look at the records take their time.
+    // Analysis and the next read of the records take time.
     const goals = [{ campaignId: 'visits', wanted: goal, isExact: overshoot === 'none', graceMs: 10 * minuteMs }];
     expect([...judge({ ...evidence, calls: told, faults, goals }), ...proven]).toEqual([]);
     const reached = told.filter((call) => call.goal).toSorted((a, b) => (a.endedAt ?? 0) - (b.endedAt ?? 0));
     expect(reached.length).toBeGreaterThanOrEqual(goal);
     const after = calls.filter(({ acceptedAt }) => acceptedAt > (reached[goal - 1]?.endedAt ?? Infinity) + 10 * minuteMs);
     expect(after.length).toBeGreaterThan(0);
-    // Nobody is forgotten: who was not called says why.
     const called = new Set(calls.map(({ to }) => to));
     const spared = ledger.recipients.filter(({ e164 }) => !called.has(e164 ?? ''));
     expect(spared.length).toBeGreaterThan(people / 10);

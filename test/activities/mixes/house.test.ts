@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { setHouse } from '../../../src/ledger/limits/house.ts';
+import { storeAccountRules } from '../../../src/ledger/limits/house.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { buildRow, buildRules, dayMs, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { isFull, seedsFrom } from '../../support/depth.ts';
@@ -12,15 +12,15 @@ import type { Cap } from '../../world/judge/limits.ts';
 import type { Mix } from '../../world/mix.ts';
 import type { WorldEvent } from '../../world/mix.ts';
 import { range } from '../../world/run-mixes.ts';
-import { type HouseRules, weekdays } from '../../../src/rules/campaign-rules.ts';
+import { type AccountRules, weekdays } from '../../../src/rules/campaign-rules.ts';
 
 const perWeek = 3;
 const perPerson = 5;
 const open = { calendar: { hours: null, closedOn: [] }, callerLimits: null, requires: { consent: false, optOut: false } };
-/** Until ten in New York, where everybody is: 15:00 UTC in January. */
+/** Until 10:00 in New York, where all rows are: 15:00 UTC in January. */
 const until10 = Object.fromEntries(weekdays.map((day) => [day, [{ from: 0, to: 600 }]]));
 const closesAtMs = 3 * hourMs;
-/** So much later a hanging request may be carried out. */
+/** A hanging request may be carried out this much later. */
 const lateMs = 20 * minuteMs;
 
 test.for(seedsFrom(1, isFull ? 4 : 2))(
@@ -30,7 +30,7 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
     const isCalm = seed % 2 === 0;
     const startsAt = createWaitableClock().now();
     const people = drawPeople(random, { count: 24, optOutEvery: 12, answering: 0.2, names: 24 });
-    // Two numbers to a person, whom the lists name by one id.
+    // Two numbers per person, whom the lists identify by one id.
     const personOf = new Map(people.map(({ e164 }, at) => [e164, `person-${Math.floor(at / 2)}`]));
     const campaigns = range(1, 5).map((place) => {
       const mine = people.filter(() => random.chance(0.7));
@@ -46,8 +46,8 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
       };
     });
     let tightenedAt = Infinity;
-    const set = async (rules: Omit<HouseRules, 'version'>) => {
-      const { version, changed } = await setHouse(drive.store, { text: JSON.stringify(rules), rules, now: drive.clock.now() });
+    const set = async (rules: Omit<AccountRules, 'version'>) => {
+      const { version, changed } = await storeAccountRules(drive.store, { text: JSON.stringify(rules), rules, now: drive.clock.now() });
       expect(changed).toBe(true);
       return version;
     };
@@ -90,7 +90,7 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
     ];
     const closed = [{ why, by: 'rang', from: Math.max(startsAt + closesAtMs, tight.at) } as const];
     expect([...judge({ ...evidence, caps: held, closed }), ...proven]).toEqual([]);
-    // The world could have broken each of them.
+    // The world exercises each rule.
     const reasons = ledger.recipients.map(({ reason }) => reason);
     expect(reasons).toContain('capped_until_end');
     expect(tightenedAt).toBeLessThan(Infinity);

@@ -10,7 +10,7 @@ interface Play {
   what: string;
   seeds: readonly number[];
   draw: (seed: number) => Mix;
-  /** What the seeds of `npm test` cannot go by without, unless something has made them harmless. */
+  /** What the seeds of `npm test` must show, unless something made it harmless. */
   must: readonly string[];
 }
 

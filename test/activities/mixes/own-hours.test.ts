@@ -8,7 +8,7 @@ import { Drive } from '../../world/drive.ts';
 import type { Mix } from '../../world/mix.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/row-hash.ts';
 
-/** Noon of the days before clocks change in one of the zones: in spring and in autumn. */
+/** Noon of the days before clocks change in one of the zones, in spring and autumn. */
 const eves = ['2030-03-09', '2030-11-02', '2030-03-30', '2030-10-26'].map((day) => Date.parse(`${day}T12:00:00Z`)) as [number, ...number[]];
 const places: [string[], ...string[][]] = [
   ['America/New_York'],
@@ -16,7 +16,7 @@ const places: [string[], ...string[][]] = [
   ['Europe/London'],
   ['America/New_York', 'America/Chicago'],
 ];
-/** Around the hour that is skipped or comes twice, over midnight, on single days. */
+/** Around the hour that is skipped or repeated, over midnight, on single days. */
 const kinds: [string | null, ...string[]] = [
   null, '01:30-03:30', 'Sun 02:00-04:30', 'Sat-Sun 22:00-02:00', '00:00-01:20', 'Sun 00:45-02:15, Mon 10:00-12:00', '14:00-16:00',
 ]; // prettier-ignore
@@ -43,8 +43,7 @@ test.for(seedsFrom(1, isFull ? 5 : 3))(
     const { breaches, proven, calls } = await new Drive(mix).run();
     expect([...breaches, ...proven]).toEqual([]);
     const called = new Set(calls.map(({ to }) => to));
-    // A request that was lost leaves its people in doubt. Else each had hours within those days, but for those of several zones, where the
-    // hours of a short night are not open in both.
+    // A lost request leaves its rows in doubt. Otherwise each had open hours, except where a row's several zones share no open hour.
     if (faults.length + hangs.length > 0) return;
     const left = rows.filter(({ e164, zones, hours }) => !called.has(e164 ?? '') && zones.length === 1 && hours !== '00:00-01:20');
     expect(left).toEqual([]);

@@ -26,9 +26,8 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
       retry: { maxAttempts: 2 },
       pacing: { batchSize: random.pick([7, 20]), refillThreshold: 1, maxConcurrentCalls: 15 },
     });
-    /** By the service's clock. */
     const decisions: number[] = [];
-    /** The operator looks every half hour, and resumes it where something else paused it. */
+    /** The operator checks every half hour, and resumes it where something else paused it. */
     const look: WorldEvent['happen'] = async (sandbox, hands) => {
       const row = await drive.store.db.selectFrom('campaigns').select(['state', 'pilot_state as pilot']).executeTakeFirst();
       if (row?.pilot === 'asked') decisions.push(sandbox.clock.now());
@@ -70,7 +69,7 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
       { ...at, decidedAt: wentOn, sample: [...first, ...second] },
     ];
     expect([...judge({ ...evidence, faults: unclear, pilots }), ...proven]).toEqual([]);
-    // The world could have broken it.
+    // The world exercises the rule.
     const calledBefore = (instant: number) => new Set(calls.filter(({ acceptedAt }) => acceptedAt < instant).map(({ to }) => to)).size;
     const [one, two] = [calledBefore(sampled), calledBefore(wentOn)];
     expect(one).toBeGreaterThan(isCalm ? rows - 1 : rows / 2);

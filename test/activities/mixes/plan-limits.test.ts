@@ -11,7 +11,6 @@ import type { Mix } from '../../world/mix.ts';
 
 const pacing = { maxConcurrentCalls: 4, batchSize: 2, refillThreshold: 1 };
 
-/** As another program with the same key would. */
 async function useUpRequests(db: Queries): Promise<void> {
   const { account_id: url } = await db.selectFrom('campaigns').select('account_id').executeTakeFirstOrThrow();
   for (let request = 0; request < 2; request += 1) await fetch(`${url}/v1/convai/agents`, { headers: { 'x-api-key': 'sk_sandbox_ok' } });
@@ -50,7 +49,7 @@ test('a plan that refuses a batch with 429 slows the campaign down, which comes 
   const { breaches, proven, faults, ledger } = await drive.run();
   expect([...breaches, ...proven, ...faults]).toEqual([]);
   expect(ledger.recipients.every(({ outcome }) => outcome !== null)).toBe(true);
-  // Each look at the list before the batch is sent again takes from the same budget.
+  // Each check of the list before the batch is sent again uses the same budget.
   expect(ledger.posts.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(1);
   const paces = events.flatMap(({ type, data }) => (type === 'account.pace' ? [data.to] : []));
   expect(paces[0]).toBe(fullPace / 2);

@@ -25,7 +25,6 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
         maxConcurrentCalls: 3,
       };
       const rules = buildRules({ endsAt: startsAt + 8 * hourMs, retry: { maxAttempts: 2 }, caps, pacing });
-      // Some are in one list alone.
       const mine = people.filter((_, at) => at % 5 !== (campaignId === 'high' ? 0 : 1));
       return { campaignId, rules, rows: mine.map(({ e164, name }, at) => buildRow(at + 1, e164, [e164, `${name} of ${campaignId}`])) };
     });
@@ -40,7 +39,7 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
     ];
     const once = { why: 'called too often', of: 'number', most: 1, withinMs: Infinity, by: 'accepted' } as const;
     expect([...judge({ ...evidence, closed, caps: [once] }), ...proven]).toEqual([]);
-    // Only the lower one calls those who are in its list alone.
+    // Only the lower-priority campaign calls rows that only its list has.
     expect(calls.filter((call) => campaignOf(call) === 'low').length).toBeGreaterThan(0);
     expect(calls.length).toBeGreaterThan(20);
   },

@@ -13,16 +13,16 @@ import { judge } from '../../world/judge/judge.ts';
 import type { CampaignPlan, Mix } from '../../world/mix.ts';
 
 const dayMs = 24 * hourMs;
-/** Noon in New York; the night after, clocks are set forward at two in all zones but one. */
+/** Noon in New York; the night after, clocks go forward at two in all zones but one. */
 const begins = Date.parse('2030-03-09T17:00:00Z');
 const lateMs = 30 * minuteMs;
 const zones: [string, ...string[]] = ['America/New_York', 'America/Chicago', 'America/Phoenix', 'America/Los_Angeles'];
 
-/** What people say, and when they mean on their wall clock; null: nobody can tell. Independent of the program. */
+/** What recipients say, and the wall-clock time they mean; null: undecidable. Independent of the program. */
 const ways: readonly { say: string; wall?: string; instant?: string }[] = [
   { say: '2030-03-10 17:00', wall: '2030-03-10T17:00' },
   { say: '2030-03-10 09:00', wall: '2030-03-10T09:00' },
-  // It does not exist where clocks are set forward.
+  // Skipped when clocks go forward.
   { say: '2030-03-10 02:30', wall: '2030-03-10T02:30' },
   { say: '2030-03-10T20:00:00-04:00', instant: '2030-03-11T00:00:00Z' },
   { say: '2030-03-09T23:00:00Z', instant: '2030-03-09T23:00:00Z' },
@@ -31,7 +31,7 @@ const ways: readonly { say: string; wall?: string; instant?: string }[] = [
   { say: '2030-03-08 17:00', wall: '2030-03-08T17:00' },
 ];
 
-/** The first instant after the talk at which the wall shows the time, or a later one where it never does. */
+/** The first instant after the talk at which the wall clock shows the time, or a later one where it never does. */
 function meant({ wall, instant }: (typeof ways)[number], zone: string, toldAt: number): number | null {
   if (instant !== undefined) return Date.parse(instant) > toldAt ? Date.parse(instant) : null;
   if (wall === undefined || wall <= wallOf(toldAt, zone)) return null;
@@ -106,7 +106,7 @@ function rulesFrom(startsAt: number): CampaignRules {
 function drawMix(seed: number): { mix: Mix; people: Person[]; stallOn: (drive: Drive) => void } {
   const random = new Random('promises', seed);
   const people = drawPeople(random);
-  // Every third world is full of namesakes, whose calls no words tell apart.
+  // Every third world is full of namesakes, whose calls no words distinguish.
   const nameOf = ({ e164 }: Person) => (seed % 3 === 0 ? 'Guest' : `Guest ${e164.slice(-4)}`);
   const rowsOf = (some: readonly Person[]) =>
     some.map((person, at) => ({
@@ -121,7 +121,7 @@ function drawMix(seed: number): { mix: Mix; people: Person[]; stallOn: (drive: D
   ];
   const isHard = seed % 2 === 0;
   const post = isHard ? drawPostFaults(random) : { faults: [], hangs: [] };
-  // At five in the afternoon of the second day the service wants to be left alone, and then the worker stands still for 40 minutes.
+  // At 17:00 of the second day the service returns 429, and then the worker stalls for 40 minutes.
   const storm = {
     id: 'storm',
     operation: 'batch_calls' as const,
@@ -151,7 +151,7 @@ function drawMix(seed: number): { mix: Mix; people: Person[]; stallOn: (drive: D
   return { mix, people, stallOn: (given) => (drive = given) };
 }
 
-/** Each talk and what it asked for, if it can be kept, at most three times; `told`: what the ledger says of the rest. */
+/** Each talk and its callback if possible, at most three; the rest with the ledger's reason. */
 function withPromises(people: readonly Person[], calls: readonly CallTruth[], told: ReadonlyMap<string, string[]>): Call[] {
   const made = new Map<string, number>();
   return calls.toSorted((a, b) => a.acceptedAt - b.acceptedAt).map((call) => {
@@ -165,10 +165,9 @@ function withPromises(people: readonly Person[], calls: readonly CallTruth[], to
   }); // prettier-ignore
 }
 
-/** By API. */
 const sums = new Map(serviceApis.map((api) => [api, { promises: 0, kept: 0 }]));
 
-// A calm one and a hard one; each of the two published APIs with one of them.
+// A calm and a hard seed; each of the two published APIs runs one of them.
 const usual = { contract: [1, 2], 'batch-calling': [2], campaigns: [1] };
 const cases = serviceApis.flatMap((api) => seedsFrom(1, 2, usual[api]).map((seed) => ({ api, seed })));
 

@@ -9,7 +9,7 @@ test("a stranger's call after a 429 keeps nobody's row open for ever after a lon
   const retry = { ...buildRules().retry, maxAttempts: 1 };
   const mix: Mix = {
     seed: 'stranger',
-    // Nothing tells an inbound call from one of ours, and an unanswered one leaves no record.
+    // An inbound call looks like ours, and an unanswered one leaves no record.
     sandbox: { dialect: 'spec', unansweredCreateRecord: false },
     campaigns: [{ campaignId: 'first', rules: buildRules({ retry }), rows: buildRows([busy], () => 'Guest') }],
     faults: [
@@ -25,7 +25,7 @@ test("a stranger's call after a 429 keeps nobody's row open for ever after a lon
   };
   const { breaches, faults, ledger } = await new Drive(mix).run();
   expect([...breaches, ...faults]).toEqual([]);
-  // While the list cannot be read the batch is not sent again, and then it is given back.
+  // While the list cannot be read the batch is not sent again; then it is given back.
   expect(ledger.batches).toMatchObject([
     { posts: 1, state: 'released', reason: 'not_sent_in_time' },
     { posts: 1, state: 'confirmed' },

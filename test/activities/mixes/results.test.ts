@@ -40,7 +40,7 @@ const results: ResultRule[] = [
   rule('comes', 'plan', 'yes', { goal: true }),
 ];
 
-/** By a person's reading of the rules above: the result, and from when to when another call is due. */
+/** By hand from the rules above: the result, and the span in which another call is due. */
 function expected(call: CallTruth): { result: string; from: number | null; to: number | null } {
   const said = (key: string): string => saidIn(call, key);
   const nothing = { from: null, to: null };
@@ -82,7 +82,6 @@ test(
       seed: 'results',
       sandbox: { concurrency: 200, meanTalkSeconds: 40, fixture: { agents: [agent] }, seedData: true, world: { people: list } },
       campaigns: [{ campaignId: 'visits', rules, rows }],
-      // The worker's clock is not the service's.
       workers: [() => 400],
       atEnd: async () => {
         counted = (await readStatus(drive.store.db, await requireCampaign(drive.store.db, 'visits'))).results;
@@ -103,7 +102,7 @@ test(
     });
     expect(wrong.slice(0, 20)).toEqual([]);
     expect(counted).toEqual(Object.fromEntries(counts));
-    // They are no proof where they come to nothing.
+    // The seeds prove nothing unless each result occurs.
     for (const result of ['wrong_person', 'later', 'undecided', 'comes', 'other']) expect(counts.get(result)).toBeGreaterThan(people / 20);
   },
 );

@@ -16,7 +16,6 @@ const expiresAfterMs = 2 * hourMs;
 const pausedFrom = 4 * hourMs;
 const pausedForMs = 3 * hourMs;
 const drainedAt = 12 * hourMs;
-/** By how much the clock of the second worker is off. */
 const skewMs = 4 * minuteMs;
 
 test.for(seedsFrom(1, isFull ? 6 : 2))(
@@ -24,14 +23,14 @@ test.for(seedsFrom(1, isFull ? 6 : 2))(
   async (seed) => {
     const random = new Random('leads', seed);
     const isCalm = seed % 2 === 0;
-    // Three of them share each name; some of those opening lines are the same.
+    // Three of them share each name; some of those opening lines are equal.
     const people = drawPeople(random, { count: 60, optOutEvery: 9, answering: 0.5, names: 20 });
     const rules = buildRules({
       staysOpen: { expiresAfterMs, newestFirst: random.chance(0.5) },
       retry: { maxAttempts: 1 },
       pacing: { batchSize: random.pick([1, 4, 20]), refillThreshold: 1, maxConcurrentCalls: 10 },
     });
-    /** By number, when each lead was taken; and numbers sent with a known id. */
+    /** When each lead was taken, by number; and numbers sent with a known id. */
     const takenAt = new Map<string, number>();
     const altered = new Set<string>();
     const lead = (at: number, e164: string) => ({ ...buildRow(1, e164, [e164, people[at]?.name ?? '']), externalId: `lead ${at}` });
@@ -89,7 +88,7 @@ test.for(seedsFrom(1, isFull ? 6 : 2))(
     expect([takenAt.size, leads.length]).toEqual([people.length, people.length]);
     const called = calls.map(({ to }) => to);
     expect(new Set(called).size).toBeGreaterThan(people.length / 3);
-    // Who was not called has an outcome that says why, and the pause has cost somebody their call.
+    // Rows that were not called say why, and the pause has cost at least one its call.
     const spared = ledger.recipients.filter(({ e164 }) => !called.includes(e164 ?? ''));
     const outcomes = new Set(spared.map(({ outcome }) => outcome));
     expect(

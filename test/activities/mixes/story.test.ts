@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { campaignRules, readCampaignFile } from '../../../src/campaign/file/file.ts';
 import { readHeader } from '../../../src/campaign/file/columns-of-rules.ts';
-import { judgeRows, readRecipients } from '../../../src/list/recipients.ts';
+import { validateRows, readRecipients } from '../../../src/list/recipients.ts';
 import type { ListRow } from '../../../src/list/recipients.ts';
 import { makeBundle } from '../../../src/presentation/evidence/bundle.ts';
 import type { CallTruth } from '../../../src/sandbox/core/telephony/call-truth.ts';
@@ -20,14 +20,14 @@ import type { WorldEvent } from '../../world/mix.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
-/** Friday noon in New York; on Sunday clocks are set forward in all zones of the list but one. */
+/** Friday noon in New York; on Sunday clocks go forward in all zones of the list but one. */
 const begins = Date.parse('2030-03-08T17:00:00Z');
 const stallsAt = Date.parse('2030-03-11T21:00:00Z');
 const goal = isFull ? 400 : 100;
 const perDay = 80;
 const lateMs = 30 * minuteMs;
 
-/** Without quotes, by the names of the columns. */
+/** Keyed by column; no quotes. */
 function readCsv(name: string): Record<string, string>[] {
   const [head = '', ...lines] = readFileSync(`examples/recall/${name}`, 'utf8').trim().split('\n');
   const columns = head.split(',');
@@ -36,7 +36,7 @@ function readCsv(name: string): Record<string, string>[] {
 
 const list = readCsv('recipients.csv');
 const leads = readCsv('leads.csv');
-/** What is wrong with the forty is in no cell that says so, but for their id. */
+/** Only the id says which forty rows are bad. */
 const good = list.filter(({ id = '' }) => id.startsWith('P'));
 const bad = list.filter(({ id = '' }) => id.startsWith('B'));
 
@@ -71,9 +71,8 @@ test(`a recall of 2,000 people from the pilot to ${goal} appointments, as one re
   const complains = callees.people[0]?.numbers[0] ?? '';
   const at = (instant: number, happen: WorldEvent['happen']): WorldEvent => ({ afterMs: instant, happen });
   let drive: Drive | undefined;
-  /** The clock of the driver begins on another day. */
   const origin = Date.UTC(2030, 0, 15, 12);
-  /** The operator looks once an hour, and decides by what is to be seen. */
+  /** The operator checks once an hour and decides by what is visible. */
   const look: WorldEvent['happen'] = async (sandbox, hands) => {
     const row = await drive?.store.db.selectFrom('campaigns').select(['state', 'pilot_state as pilot']).executeTakeFirst();
     if (row?.pilot !== 'asked') return;
@@ -104,7 +103,7 @@ test(`a recall of 2,000 people from the pilot to ${goal} appointments, as one re
     for (const after of times)
       events.push(
         at(begins - origin + after, async (sandbox, hands) => {
-          const [judged] = judgeRows(rules, [{ row: 1, cells: header.columns.map((column) => lead[column] ?? '') }]);
+          const [judged] = validateRows(rules, [{ row: 1, cells: header.columns.map((column) => lead[column] ?? '') }]);
           if (judged?.verdict !== 'accepted') return void deeds.push(`lead refused: ${judged?.hint}`);
           const [answer] = await hands.add(0, [{ ...judged, externalId: judged.externalId ?? '' }]);
           if (answer?.result === 'accepted') addedAt.set(lead['phone'] ?? '', sandbox.clock.now());
@@ -138,7 +137,6 @@ test(`a recall of 2,000 people from the pilot to ${goal} appointments, as one re
   expect([...proven, ...faults.filter((fault) => !fault.startsWith('conduct'))]).toEqual([]);
   expect(deeds).toEqual(['agent 200', 'world 200']);
 
-  // From here on: the service's own calls and the two files.
   expect([good.length, bad.length, addedAt.size]).toEqual([1960, 40, leads.length]);
   const added = ledger.recipients.filter(({ row_number: row }) => row > list.length);
   const rowsOf = (phone: string, row: number, isGood: boolean): Row => {
@@ -146,7 +144,7 @@ test(`a recall of 2,000 people from the pilot to ${goal} appointments, as one re
     return { campaignId: 'recall', row, numbers: isGood ? [phone] : [], ...hours };
   };
   const listed = list.map(({ phone = '', id = '' }, at) => rowsOf(phone, at + 1, id.startsWith('P')));
-  // Promises: never early, once in their time, or told.
+  // Callbacks: never early, once in their time, or reported as missed.
   const kept = { promises: 0, kept: 0 };
   const talked = calls.toSorted((a, b) => a.acceptedAt - b.acceptedAt).map((call, index, all): Call & CallTruth => {
     if (call.result !== 'answered') return call;
@@ -167,19 +165,18 @@ test(`a recall of 2,000 people from the pilot to ${goal} appointments, as one re
     rows: [...listed, ...added.map(({ e164, row_number: row }) => rowsOf(e164 ?? '', row, addedAt.has(e164 ?? '')))],
     finals: ledger.recipients,
     faults: [],
-    // Each number at most eighty times in any 24 hours.
     caps: [
       { ...cap, of: 'all', most: 2 * perDay },
       { ...cap, of: 'caller', most: perDay },
     ],
-    // While the worker was gone; and in a pilot, once each, but for those who asked.
+    // While the worker stalled; and in a pilot once each, except for callbacks.
     closed: [{ why: 'dialled while paused', by: 'accepted', from: stallsAt + minuteMs, until: stallsAt + 39 * minuteMs }],
     pilots: [{ campaignId: 'recall', by: 'accepted', decidedAt: firstAt, sample: 100 }],
-    // Enough is enough: then only whom a call back was promised.
+    // Once the goal is reached, only callbacks are called.
     goals: [{ campaignId: 'recall', wanted: goal, isExact: false, graceMs: 20 * minuteMs }],
   });
   expect(found).toEqual([]);
-  // Two samples of a hundred, each called once before a person decided, who saw the campaign stand still.
+  // Two samples of a hundred, each called once before the operator decided on a waiting campaign.
   expect(decided).toMatchObject([
     { state: 'paused', pilot: 'asked' },
     { state: 'paused', pilot: 'asked' },
@@ -205,11 +202,10 @@ test(`a recall of 2,000 people from the pilot to ${goal} appointments, as one re
   expect(kept.promises).toBeGreaterThan(goal / 4);
   expect(kept.kept / kept.promises).toBeGreaterThan(0.45);
   expect(talked.filter((call) => call.goal === true).length).toBeGreaterThanOrEqual(goal);
-  // Every row has one outcome; leads were called before others, or told why not.
+  // Every row has one outcome; leads were called before others, or say why not.
   const { recipients } = ledger;
   expect(recipients).toHaveLength(2_000 + leads.length);
   expect(recipients.filter(({ outcome }) => outcome === 'rejected')).toHaveLength(40);
-  // One of them complains: a bundle that is whole, and names the calls that the service had.
   const path = join(temporaryFolder(), 'bundle.zip');
   writeFileSync(path, bundle ?? Buffer.alloc(0));
   expect(spawnSync(process.execPath, ['src/presentation/evidence/check.mjs', path]).status).toBe(0);

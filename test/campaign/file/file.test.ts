@@ -586,7 +586,7 @@ test('caps that forbid the calls that people ask for, and an end that comes befo
 test('the campaign of the benchmark does not wait for the morning', async () => {
   const file = await readCampaignFile(await writeCallableCampaign(temporaryFolder(), { ...campaignDefaults, recipients: 50 }));
   const header = await readHeader(file);
-  // A Sunday, three o'clock in New York.
+  // A Sunday, 03:00 in New York.
   const at = Date.parse('2026-11-22T08:00:00Z');
   const rules = campaignRules(file, header.columns, at);
   const calendars = [rules.calendar, ...rules.law];

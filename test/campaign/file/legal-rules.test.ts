@@ -19,7 +19,6 @@ async function rulesFile(text: string): Promise<string> {
   return path;
 }
 
-/** A rules file with these rules, each in a line of its own from line 3 on. */
 function written(...rules: string[]): string {
   return `as_of: 2026-01-01\nrules:\n${rules.map((rule) => `  - { ${rule} }\n`).join('')}`;
 }
@@ -130,7 +129,7 @@ test('caps by law come with the states and countries that have them, and a rule 
   ]);
   expect(standard.map(({ source }) => source).join()).toMatch(/501\.616\(6\)\(b\)/);
   expect(await lawOf('law: off\n')).toEqual([]);
-  // Other hours leave the cap of the state as it is.
+  // Other hours leave the state's cap unchanged.
   const hours = written(`id: us-fl, country: US, region: FL, source: x, ${allDay}`);
   expect(await lawOf('law: ./rules.yaml\n', hours)).toEqual(standard);
   const own = written(
@@ -166,7 +165,7 @@ test('rules that were last looked at more than 6 months ago are told, packaged o
   expect(lawWarnings(own, Date.UTC(2025, 11, 31))).toEqual([expect.stringMatching(/which is yet to come: correct as_of/)]);
   expect(lawWarnings(null, stale)).toEqual([]);
 
-  // Who has looked at every rule need not be told of those that no longer hold.
+  // A file that reviews every rule needs no warning of repealed ones.
   const all = packaged.rules.map(
     ({ id, country, region }) =>
       `id: ${id}, country: '${country}', ${region === undefined ? '' : `region: ${region}, `}source: x, caps: []`,
@@ -176,7 +175,7 @@ test('rules that were last looked at more than 6 months ago are told, packaged o
   expect(lawWarnings(replaced, stale)).toEqual([]);
 });
 
-/** Whether a number of that country and zone may be called then, by the packaged rules and the campaign's `law`. */
+/** Whether the packaged rules and the campaign's `law` allow a call to that country and zone. */
 async function isCalled(country: string, zone: string, at: string, law = '', regions: readonly string[] | null = null) {
   const { campaignPath } = await writeCampaign(`${minimalCampaign}${law}`, 'phone\n');
   const rules = campaignRules(await readCampaignFile(campaignPath), ['phone'], Date.parse(at));
@@ -195,7 +194,7 @@ test.each([
   ['Sunday 03:00', '2026-11-29T06:00:00Z', false],
 ])('in a country without a rule, Brazil, somebody is called at %s: %s, %s', async (_, at, expected) => {
   expect(await isCalled('BR', 'America/Sao_Paulo', at)).toBe(expected);
-  // Where the file says that there is no law, the hours of the campaign hold alone.
+  // Where the file says there is no law, only the campaign's hours apply.
   expect(await isCalled('BR', 'America/Sao_Paulo', at, 'law: { BR: none }\n')).toBe(true);
   expect(await isCalled('BR', 'America/Sao_Paulo', at, 'law: { JP: none }\n')).toBe(expected);
 });

@@ -10,7 +10,7 @@ import { ownTerms } from '../../../src/rules/row-terms.ts';
 import type { JsonShape } from '../../../src/shared/input/setting.ts';
 import { runCli } from '../../../src/interfaces/cli/run-cli.ts';
 import { createTerminal } from '../../interfaces/cli/terminal.ts';
-import { readHouseFile } from '../../../src/campaign/file/house-file.ts';
+import { readAccountRulesFile } from '../../../src/campaign/file/house-file.ts';
 import { dayMs } from '../../support/campaign-rules.ts';
 
 const validate = new Ajv2020({ strict: true, allowUnionTypes: true, formats: { 'date-time': true } }).compile(campaignJsonSchema());
@@ -95,7 +95,6 @@ test.each([
   expect(validate(content)).toBe(false);
 });
 
-/** Paths of settings that have no description. */
 function undescribed(schema: JsonShape, path: string): string[] {
   const own = path === '' || /^hours\.\w+$|\.\*$|\[\]$/.test(path) || 'description' in schema ? [] : [path];
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonShape>);
@@ -128,13 +127,13 @@ test('carillon schema prints it, and nothing else', async () => {
 });
 
 test('whatever a row may say of its own is read from one column, which stands in the rules under its name', () => {
-  // Consent is told by several columns: test/list/consent.test.ts.
+  // Several columns give consent: test/list/consent.test.ts.
   const single = ownTerms.filter((term) => term !== 'consentedAt');
   expect(ownFields.map(({ term }) => term)).toEqual(single);
   expect(ownFields.map(({ rules }) => rules)).toEqual(single.map((term) => `${term}Column`));
 });
 
-const read = (text: string) => readHouseFile('house.yaml', Date.parse('2030-01-15T12:00:00Z'), text);
+const read = (text: string) => readAccountRulesFile('house.yaml', Date.parse('2030-01-15T12:00:00Z'), text);
 
 test('a file of house rules is read in the words of a campaign file', async () => {
   const { rules, text } = await read(

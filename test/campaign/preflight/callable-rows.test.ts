@@ -6,7 +6,7 @@ import { forecast } from '../../../src/rules/forecast/forecast.ts';
 import { rejectionReasons, type RejectionReason } from '../../../src/rules/outcome.ts';
 import { buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 
-/** A Monday, 15:00 UTC: 10:00 in New York, 07:00 in Los Angeles. */
+/** Monday, 15:00 UTC: 10:00 in New York, 07:00 in Los Angeles. */
 const monday = Date.UTC(2026, 0, 5, 15);
 const officeHours = {
   hours: { mon: [{ from: 9 * 60, to: 17 * 60 }], tue: [{ from: 9 * 60, to: 17 * 60 }] },
@@ -20,7 +20,6 @@ interface Drawn {
   expiresAt: number | null;
   suppressed: boolean;
   capsAllowAt: number | null;
-  /** Undefined: never. */
   budgetAllowsAt: number | null | undefined;
 }
 
@@ -63,7 +62,7 @@ function ledgerOf(drawn: readonly Drawn[]): LedgerFindings {
   };
 }
 
-/** Quarters of an hour around the end of the day and the campaign, by which the funnel groups people. */
+/** Quarter hours around the end of the day and the campaign, by which the funnel groups rows. */
 const instant = fc.integer({ min: -8, max: 160 }).map((quarters) => monday + quarters * 15 * minuteMs);
 const drawnRow: fc.Arbitrary<Drawn> = fc.record({
   rejected: fc.option(fc.constantFrom(...rejectionReasons), { nil: null, freq: 4 }),
@@ -171,7 +170,7 @@ test('each reason is told of the row it belongs to', () => {
     ].map((reason) => ({ reason, count: 1 })),
     dialable: 5,
     start: { at: monday, open: 1, outsideHours: 1, notBefore: 1, capped: 2, nextAt: monday + hourMs },
-    // A week later at nine, the row that is due after the end.
+    // The row is due after the end: a week later at nine.
     opensAfterEnd: monday + 7 * 24 * hourMs - hourMs,
   });
   const later = (hours: number): number => monday + hours * hourMs;

@@ -3,13 +3,18 @@ import { expect, test } from 'vitest';
 import { forecastCampaign } from '../../../src/campaign/preflight/campaign-forecast.ts';
 import { CallableRows } from '../../../src/campaign/preflight/callable-rows.ts';
 import { likelyRetries, longestRetries, type RetryPath } from '../../../src/campaign/preflight/retry-path.ts';
-import { describeOpeningLines, lookAhead, type RecordsShown, speakableColumns } from '../../../src/campaign/preflight/preflight.ts';
+import {
+  describeOpeningLines,
+  forecastOpeningLines,
+  type RecordsShown,
+  speakableColumns,
+} from '../../../src/campaign/preflight/preflight.ts';
 import type { CampaignRules, RetryDelays, RetryDisposition } from '../../../src/rules/campaign-rules.ts';
 import { forecast, type ForecastGroup } from '../../../src/rules/forecast/forecast.ts';
 import { WordsCounter } from '../../../src/rules/forecast/words-forecast.ts';
 import { buildRules, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
 
-/** A Monday, 15:00 UTC: 10:00 in New York. */
+/** Monday, 15:00 UTC: 10:00 in New York. */
 const monday = Date.UTC(2026, 0, 5, 15);
 
 function people(count: number): ForecastGroup[] {
@@ -40,7 +45,7 @@ test('the three courses come one after the other, and the bounds hold what lies 
 });
 
 test('with time for nobody the campaign cannot finish; with time for the best case it can', () => {
-  // Ten minutes are left for starts: 20 short talks on one line, and the last may begin at ten minutes less a bit.
+  // Ten minutes remain for starts: 20 short talks on one line, the last just before.
   const rules = rulesWith({ maxConcurrentCalls: 1 }, { endsAt: monday + 20 * minuteMs });
   expect(forecastCampaign({ rules, groups: people(20), startsAt: monday })).toMatchObject({ canFinish: true });
   expect(forecastCampaign({ rules, groups: people(21), startsAt: monday })).toMatchObject({
@@ -126,7 +131,7 @@ test('rows that expire by themselves are not helped by a later end of the campai
 
 const noon = Date.UTC(2026, 0, 5, 17);
 
-/** When the last of four unanswered calls to two people in these states would begin. */
+/** When the last of four unanswered calls to two recipients in these states would begin. */
 function lastStartIn(regions: readonly (readonly string[] | null)[], withLaw = true): number {
   const caps = [{ by: 'number' as const, calls: 3, withinMs: 24 * hourMs }];
   const dates = { hours: null, closedOn: [], from: null, until: null };
@@ -166,17 +171,17 @@ test('the forecast keeps the caps of the law where a row is', () => {
 
 const startsAt = Date.UTC(2030, 0, 15, 12);
 
-/** Sixty people, of whom five sets of four have one first name, with an hour for all of them. */
+/** Sixty recipients, five groups of four with one first name each, and an hour for all. */
 function look(changes: RulesChanges, records: RecordsShown | null) {
   const rules = buildRules({ endsAt: startsAt + hourMs, ...changes });
   const counter = new WordsCounter([]);
   for (let row = 0; row < 60; row += 1) counter.add(`Hello dear n${row < 20 ? row % 5 : row}`, []);
   const lines = describeOpeningLines(rules, 60, counter.report());
-  return lookAhead(rules, lines, { dialable: 60, startsAt }, { callMs: 30 * 60_000, answerRate: 1 }, records);
+  return forecastOpeningLines(rules, lines, { dialable: 60, startsAt }, { callMs: 30 * 60_000, answerRate: 1 }, records);
 }
 
 test('words limit what is open at once, and whoever has no turn before the end is counted', () => {
-  // Two calls of half an hour fit, so that of each set of four two are late.
+  // Two calls of half an hour fit, so two of each group of four are late.
   expect(look({}, null)).toEqual({ openAtOnce: 45, longestMs: 2 * hourMs, late: 10, doubtful: null });
   expect(look({ endsAt: null }, null)).toMatchObject({ late: 0 });
   expect(look({ firstMessage: null }, null)).toMatchObject({ openAtOnce: 1, late: 58 });
@@ -209,7 +214,7 @@ function pathRules(delays: Partial<Record<RetryDisposition, RetryDelays>>, chang
   return { ...buildRules().retry, maxAttempts: 3, delays: { ...never, ...delays }, ...changes };
 }
 
-/** How long somebody waits in all, calls left out. */
+/** Total waiting time, without the calls. */
 function lengthOf(path: RetryPath, zones: readonly string[] = ['America/New_York'], from = Date.UTC(2026, 0, 5)): number {
   let at = from;
   for (let retry = 1; retry <= path.retries; retry++) at = path.retryAt(retry, at, zones);
@@ -255,7 +260,7 @@ test('what is found out late waits longer', () => {
   expect(lengthOf(longestRetries(pathBase, 30 * minuteMs))).toBe(180 * minuteMs);
 });
 
-/** Every order of dispositions, one after the other. */
+/** Tries every order of dispositions. */
 function longestOf(pathBase: RetryRules, made: readonly RetryDisposition[]): number {
   if (made.length === pathBase.maxAttempts - 1) return 0;
   const lengths = kinds.flatMap((kind) => {
@@ -293,7 +298,7 @@ test('a path that was asked before answers as a new one does', () => {
   const pathBase = pathRules({ no_answer: ['next_day'] }, { maxAttempts: 2 });
   const asked = likelyRetries(pathBase);
   const zones = fc.subarray(['America/New_York', 'Asia/Tokyo', 'Europe/London', 'Asia/Kathmandu']);
-  // Half hours of four weeks with changes of clocks in New York and London, in any order.
+  // Half hours of four weeks with clock changes in New York and London, in any order.
   const instant = fc.integer({ min: 0, max: 48 * 28 }).map((halves) => Date.UTC(2026, 2, 5) + halves * 30 * minuteMs);
   fc.assert(
     fc.property(zones, instant, (those, at) => {

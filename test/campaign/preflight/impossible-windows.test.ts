@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { campaignRules, readCampaignFile } from '../../../src/campaign/file/file.ts';
 import { openStretches, readWindows } from '../../../src/rules/hours/weekly-hours.ts';
-import { describeImpossible, impossibleAsJson, refuseImpossible, WindowCensus } from '../../../src/campaign/preflight/impossible.ts';
+import { describeImpossible, impossibleAsJson, refuseImpossible, WindowStats } from '../../../src/campaign/preflight/impossible.ts';
 import { StartTime } from '../../../src/campaign/preflight/start-time.ts';
 import { readHeader } from '../../../src/campaign/file/columns-of-rules.ts';
 import { readRecipients } from '../../../src/list/recipients.ts';
@@ -11,7 +11,7 @@ import { CampaignFileError } from '../../../src/shared/input/errors.ts';
 import { numberAt } from '../../interfaces/cli/campaign-world.ts';
 import { importList, messageOf, minimalCampaign, writeCampaign } from '../../list/campaign-folder.ts';
 
-/** A Monday, 15:00 UTC. */
+/** Monday, 15:00 UTC. */
 const monday = Date.UTC(2026, 0, 5, 15);
 
 function campaign(hours: string, more = ''): string {
@@ -27,7 +27,7 @@ async function judge(yaml: string, rows: readonly string[], extra: Readonly<Reco
   const file = await readCampaignFile(campaignPath);
   const header = await readHeader(file);
   const rules = campaignRules(file, header.columns, monday);
-  const census = new WindowCensus(rules, monday);
+  const census = new WindowStats(rules, monday);
   for await (const _ of census.count(readRecipients(file, header, rules))) continue;
   const found = census.find(monday);
   let refusal = '';
@@ -111,7 +111,7 @@ test('the rules named are those that leave nothing, also when only two together 
     georgia,
     '+18005550101,America/New_York,',
   ]);
-  // Where no state is known that of every state holds, and one of them opens at ten.
+  // With an unknown state every state's rule applies, and one opens at ten.
   expect(oneRule.warnings).toEqual([expect.stringMatching(/ and rule us-ky \(.*\) are never open at the same time; it ends/)]);
   const own = (id: string, hours: string) => `{ id: ${id}, country: US, region: GA, hours: { daily: "${hours}" }, source: a test }`;
   const rules = `as_of: 2026-01-01\nrules: [${own('early', '08:00-12:00')}, ${own('late', '12:00-20:00')}, ${own('wide', '09:00-20:00')}]\n`;
@@ -122,7 +122,7 @@ test('the rules named are those that leave nothing, also when only two together 
 
 test('zones that only a rule keeps from being open together are told with the rule', async () => {
   const { refusal } = await judge(campaign('{ mon: "00:00-24:00", tue: "00:00-24:00" }'), ['+18005550101,,']);
-  // The shortest day that any state has.
+  // The shortest day of any state.
   expect(refusal).toMatch(/^5: hours: no recipient .* and rule us-me \(.*\) are never open in all 42 time zones at once; name the zone/);
 });
 
@@ -168,8 +168,6 @@ test('of many places all are counted, and only the largest are explained', async
   expect(found.places.map(({ law }) => law?.map(({ id }) => id).join() ?? null)).toEqual([...explained, null, null, null, null]);
   expect(warnings[8]).toMatch(/hours and law are never open at the same time there; it ends/);
 });
-
-// What a campaign file says by itself
 
 test.each([
   [
@@ -225,7 +223,6 @@ test('one value or a list of them is read as windows', () => {
 });
 
 interface Tried {
-  /** Lines of the campaign file below the smallest one. */
   yaml: string[];
   rows?: number;
   list?: string;
@@ -236,7 +233,7 @@ interface Tried {
   impossibleRows?: number;
 }
 
-/** What a start says of its time: the warnings, or the message with which it refuses. */
+/** The warnings about time, or the message of the refusal. */
 async function timeOf(tried: Tried): Promise<string[] | string> {
   const { yaml, rows = 100, hours = 'any', columns = '', accountLines = null, allowPartial = false } = tried;
   const list = tried.list ?? `phone\n${Array.from({ length: rows }, (_, index) => numberAt(index)).join('\n')}\n`;

@@ -33,7 +33,7 @@ test('each act of a person through the API is done once, however often and by wh
       const ending = await play(place, { act, sending });
       expect(judge(gatherEnding(ending)), `${act}, sent ${sending}`).toEqual([]);
       const tries = triesOf(ending);
-      // Nobody is in doubt at the end, so the operator has no other word.
+      // No row is unresolved at the end, so the operator decides nothing.
       if (act === 'resolve' && tries.length === 0) continue;
       expect(tries).toContain(sending === 'read only' ? `${act} refused (role)` : `${act} carried out`);
       if (sending !== 'read only') expect(tries).toContain(`${act} repeated`);
@@ -56,7 +56,7 @@ test('a pause is not undone by a resume from before it, and not made again when 
 test('a pause whose answer was lost is over once somebody has resumed, also when its answer comes after that', async () => {
   const place = await openPlace('sqlite');
   const silent: Scenario = { ...scenario, people: ['no_answer'] };
-  // While the first call is collected; its third effect keeps the answer.
+  // While the first call is collected; its third effect stores the answer.
   const struck = { nth: 2, strike: 'dies after' } as const;
   const plan = planOf([{ step: 4, nth: 0, beside: { act: 'pause', sending: 'once', struck } }]);
   const ending = await new SmallCampaign(place, silent, plan).run();

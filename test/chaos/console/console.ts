@@ -8,7 +8,7 @@ import { installConsole } from '../../../src/interfaces/console/install-console.
 import { keyHeaders, type ServiceApi } from '../../../src/rules/service-api.ts';
 import type { RunningSandbox } from '../../../src/sandbox/start.ts';
 import { readConfig, type Config } from '../../../src/shared/config.ts';
-import { asideInPlace } from '../../../src/operations/control/aside/works.ts';
+import { backgroundInPlace } from '../../../src/operations/control/aside/works.ts';
 import { ReadCache } from '../../../src/operations/control/read-cache.ts';
 import type { TemporalAccess } from '../../../src/operations/control/control.ts';
 import { realClock } from '../../../src/service/port/service-clock.ts';
@@ -19,7 +19,7 @@ const secretOfService = 'secret_of_the_service';
 
 type ToldEvent = { headers: Record<string, string>; body: string };
 
-/** Of the last ended call with a record, as of now; null: none. */
+/** Of the last ended call with a record; null: none. */
 export async function newestEvent(sandbox: RunningSandbox, api: ServiceApi): Promise<ToldEvent | null> {
   const ended = sandbox.calls().filter((call) => call.batchId !== null && call.endedAt !== null && call.visible);
   const [last] = ended.toSorted((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
@@ -36,7 +36,7 @@ export async function newestEvent(sandbox: RunningSandbox, api: ServiceApi): Pro
   return { body, headers: { 'content-type': 'application/json', 'elevenlabs-signature': `t=${seconds},v0=${digest}` } };
 }
 
-/** The store of a process that may die, and the workflow that it tells. */
+/** The store of a process that may die, and its workflow. */
 export interface Served {
   store: Store;
   now: () => number;
@@ -44,7 +44,6 @@ export interface Served {
   temporal: TemporalAccess;
 }
 
-/** `list`: as a file. */
 export interface ConsoleRequest {
   path: string;
   body?: object;
@@ -53,7 +52,7 @@ export interface ConsoleRequest {
 
 export interface ConsoleAnswer {
   status: number;
-  /** Of a refusal, or null. */
+  /** Of a refusal. */
   code: string | null;
   isReplayed: boolean;
   // eslint-disable-next-line typescript/no-explicit-any -- bodies are read as a client would, without our types.
@@ -62,7 +61,7 @@ export interface ConsoleAnswer {
 
 export type ConsoleRole = 'read' | 'operate';
 
-/** The API as `carillon serve` has it, over the store of the process that gets the request. */
+/** The API of `carillon serve` over the store of the process that gets the request. */
 export class Console {
   readonly #app: Api;
   readonly #served: AsyncLocalStorage<Served>;
@@ -95,12 +94,12 @@ export class Console {
     const servedStore = new Proxy(store, { get: (_, key) => Reflect.get(served.getStore()?.store ?? store, key) as unknown });
     const context: ApiContext = {
       store: servedStore,
-      aside: asideInPlace(servedStore),
+      aside: backgroundInPlace(servedStore),
       get config() {
-        // Routes are chosen before the first request, and by nothing of a service.
+        // Routes are chosen before the first request, independent of the service.
         return configOf(served.getStore()?.serviceUrl ?? 'http://127.0.0.1:9');
       },
-      // It also tidies up, of which nobody has asked it.
+      // It also runs unrequested cleanup.
       now: () => served.getStore()?.now() ?? nowReal,
       temporal: async () => current().temporal,
       cache: new ReadCache(),
@@ -110,7 +109,7 @@ export class Console {
     };
     const token = async (role: ConsoleRole): Promise<string> => {
       const { token: made, text } = await createToken(store, { name: `${role} console`, role, lastsMs: null, nowReal });
-      // Use is noted at times of its own, beside the counted effects.
+      // Token use is noted at times of its own, beside the counted effects.
       await noteUse(store, made, Number.MAX_SAFE_INTEGER);
       return text;
     };
@@ -119,7 +118,7 @@ export class Console {
     return new Console(app, served, { read: await token('read'), operate: await token('operate') });
   }
 
-  /** Never answers where the process dies. With a key it changes something. */
+  /** Never returns where the process dies. With a key it is a change. */
   async ask(
     served: Served,
     { role, key, request }: { role: ConsoleRole; key: string | null; request: ConsoleRequest },

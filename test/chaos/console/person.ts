@@ -7,13 +7,12 @@ import { requestOf, type Wanted } from './requests.ts';
 
 export const sendings = [
   'once',
-  /** Again when it is answered, as if the answer had been lost. */
+  /** Again after the answer, as if it had been lost. */
   'twice',
-  /** Again before it is answered. */
   'at once',
-  /** Under a key that is used for something else afterwards. */
+  /** Under a key that is later used for another request. */
   'key reused',
-  /** By somebody who may only look; it is not done. */
+  /** By a read-only token; refused. */
   'read only',
 ] as const;
 export type Sending = (typeof sendings)[number];
@@ -22,35 +21,32 @@ export interface Try {
   status: number;
   code: string | null;
   isReplayed: boolean;
-  /** Of the effect log. */
+  /** Index in the effect log. */
   from: number;
   to: number;
   who: string;
-  /** Another sending was under way, so effects may be of either. */
+  /** Overlaps another sending, so effects may be of either. */
   together: boolean;
 }
 
-/** A request under its key. */
 export interface Asked extends Wanted {
   act: Act | 'resume' | 'stale resume';
   sending: Sending;
   key: string;
   tries: Try[];
-  /** When it was sent first, of the effect log. */
   from: number;
   /** How often it was sent; more than the tries where a process died. */
   begun: number;
-  /** Of the first answer that says what became of it; null: unknown. */
+  /** Status of the first conclusive answer; null: unknown. */
   answer: number | null;
   retryAt: number;
 }
 
 const againMs = 8_000;
 
-/** Acts on a campaign through the API: sends again what was not answered, under the same key. */
+/** Resends unanswered requests under the same key. */
 export class Person {
   readonly asked: Asked[] = [];
-  /** What they saw that must not be. */
   readonly seen: string[] = [];
   readonly #console: () => Promise<Console>;
   readonly #serviceUrl: string;
@@ -59,7 +55,7 @@ export class Person {
     [this.#console, this.#serviceUrl] = [console, serviceUrl];
   }
 
-  /** By itself where the API has no such request. */
+  /** By the program itself where the API has no such request. */
   async act(worker: Acting, { act, sending }: { act: Exclude<Act, ActOfService>; sending: Sending }): Promise<unknown> {
     const wanted = await requestOf(act, worker);
     return wanted === null ? actOf(act, worker) : this.#carryOut(worker, this.#begin(worker, wanted, { act, sending }));
@@ -73,7 +69,7 @@ export class Person {
     if (status !== 200) this.seen.push(`an event of the service was answered with ${status}`);
   }
 
-  /** Whether an unheard request may have paused a campaign. */
+  /** Whether an unanswered request may have paused a campaign. */
   get mayHavePaused(): boolean {
     return this.asked.some(({ act, begun, tries }) => act === 'pause' && (begun > tries.length || tries.some(isOpen)));
   }
@@ -87,12 +83,12 @@ export class Person {
     for (const asked of this.asked.filter(due)) await this.#carryOut(worker, asked);
   }
 
-  /** As clients do that missed the answer, however late: nothing may come of it. */
+  /** Like clients that missed the answer, however late: it must have no effect. */
   async repeatAnswered(worker: Acting): Promise<void> {
     for (const asked of this.asked) if (asked.answer !== null && isKept(asked.answer)) await this.#send(worker, asked, asked.request);
   }
 
-  /** First by a look from before the pause, which must not undo it, then by one of now. */
+  /** First by a page from before the pause, without effect, then by a current one. */
   async resume(worker: Acting): Promise<void> {
     const { pausesSeen } = await this.#look(worker);
     if (pausesSeen > 0) {
@@ -101,7 +97,7 @@ export class Person {
       if (state !== 'paused') this.seen.push(`a resume that was wished before the pause left the campaign ${state}`);
     }
     await this.#resume(worker, 'resume', pausesSeen);
-    // Where that was seen to pause it again, it would never end.
+    // If a repeat paused it again, this would never end.
     if (this.seen.length > 0) return;
     const { state: before } = await this.#look(worker);
     await this.repeatAnswered(worker);
@@ -140,11 +136,11 @@ export class Person {
     const isTwin = sending === 'at once' && asked.begun === 0;
     const first = this.#send(worker, asked, request, { together: isTwin });
     const tries = await Promise.all(isTwin ? [first, this.#send(worker, asked, request, { together: true })] : [first]);
-    // A refusal because the other one is under way tells nothing.
+    // A refusal because another try is under way is not conclusive.
     const told = tries.find((each) => !isOpen(each));
     if (told === undefined) return;
     asked.answer = told.status;
-    // A repeated answer tells what was done when it was sent before: it may be over.
+    // A replayed answer describes the first sending: its effect may be over.
     const isOver = told.isReplayed && asked.endsWhenItGoesOn === true && asked.from < worker.standing.wentOnAt;
     if (told.status < 300) {
       if (!isOver) asked.heard(told.body as never, worker);
@@ -189,7 +185,7 @@ export class Person {
 
 type Acting = ActContext & { activities: Activities };
 
-/** Whether nobody knows what became of it: it failed outside, or is under way. */
+/** Whether its outcome is unknown: it failed outside, or is under way. */
 export function isOpen({ status, code }: Pick<Try, 'status' | 'code'>): boolean {
   return status >= 500 || code === 'under_way';
 }
@@ -200,14 +196,14 @@ export function nameTry(each: Try): string {
   return each.status < 300 ? 'carried out' : `refused (${each.code})`;
 }
 
-/** Whether the same request is answered so for good. */
+/** Whether the same request always gets this answer. */
 export function isKept(status: number): boolean {
   return status < 300 || status === 422;
 }
 
 type Tell = (update: string, input: { pausesSeen?: number } | undefined) => Promise<boolean>;
 
-/** Temporal, when a test's driver plays the workflow: it knows the workflow's queue and hands updates to the driver. */
+/** A fake Temporal: knows the workflow's queue and passes updates to the driver. */
 function temporalOf(queue: string, tell: Tell): TemporalAccess {
   const handle = {
     describe: async () => ({ taskQueue: queue, status: { name: 'RUNNING' }, raw: {} }),

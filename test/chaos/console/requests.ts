@@ -5,12 +5,12 @@ import type { ConsoleRequest } from './console.ts';
 
 export interface Wanted {
   request: ConsoleRequest;
-  /** The number that it takes off the list or bars; null: none. */
+  /** The number withdrawn or suppressed; null: none. */
   number: string | null;
   heard: (body: never, context: ActContext) => void;
   /** Whether it is over once the campaign goes on. */
   endsWhenItGoesOn?: true;
-  /** Told when nobody knows whether it was carried out, and it is too late to ask. */
+  /** Called when its outcome is unknown and it is too late to ask. */
   unheard?: (context: ActContext) => Promise<void>;
 }
 
@@ -36,7 +36,7 @@ const wants: Readonly<Partial<Record<Act, Wants>>> = {
     return { request, number: e164, heard: (_, context) => stop(context, e164) };
   },
 
-  /** Redialling by the API would start a round of its own after the campaign's end; its driver does that itself. */
+  /** Redialling by the API would start a round after the campaign's end; the driver does that itself. */
   resolve: async (context) => {
     if ((await resolveWord(context)) === 'redial') return null;
     const request = { path: `${small}/resolve`, body: { decision: 'give_up' } };
@@ -52,7 +52,7 @@ const wants: Readonly<Partial<Record<Act, Wants>>> = {
       number: null,
       heard: ({ failures }: { failures: { examples: { row: number }[] }[] }, context) => {
         const failed = failures.flatMap(({ examples }) => examples.map(({ row }) => row));
-        // The rows of a file are numbered by it.
+        // A file's rows are numbered by it.
         takeRows(
           upload.filter((_, index) => !failed.includes(index + 1)).map((row) => ({ row, campaignRow: null })),
           context,
@@ -89,12 +89,12 @@ const wants: Readonly<Partial<Record<Act, Wants>>> = {
   }),
 };
 
-/** Null: it is no matter of the API, or there is nothing to ask for. */
+/** Null: the API has no such request, or there is nothing to request. */
 export async function requestOf(act: Act, context: ActContext): Promise<Wanted | null> {
   return (await wants[act]?.(context)) ?? null;
 }
 
-/** Of an unheard upload, the rows that the campaign has. */
+/** The rows of an unanswered upload that the campaign has. */
 async function findListed(upload: readonly UploadRow[], { deps }: ActContext) {
   const rows = await deps.store.db.selectFrom('recipients').select(['external_id', 'e164', 'row_number']).execute();
   return upload.flatMap((row) => {

@@ -15,7 +15,7 @@ import { problem } from '../../support/answers.ts';
 
 const add = 'POST /suppressions';
 const number = '+12125550100';
-/** A request that is carried out says so in shorter pauses. */
+/** A request being carried out reports it in shorter intervals. */
 const silentMs = 20_000;
 
 test.for(bothDialects)('a key whose first request died is taken over after it has said nothing for a while: %s', async (dialect) => {
@@ -24,7 +24,7 @@ test.for(bothDialects)('a key whose first request died is taken over after it ha
   const world = await ApiWorld.over(store);
   const ask = () => world.ask(add, { key: 'k1', body: { numbers: [number] } });
   expect(await ask()).toMatchObject({ body: { added: 1 } });
-  // As left by a process killed after the work and before the answer.
+  // As left by a process killed between work and answer.
   await store.db.updateTable('answers').set({ status: null, body: null }).where('key', '=', 'k1').execute();
   nowReal += silentMs - 1;
   const early = await ask();
@@ -93,7 +93,7 @@ test('a key that comes with another request is refused with what differs, and no
   expect(await differs(add, { numbers: [number], campaign: 'spring' })).toEqual(['body.reason']);
   expect(await differs('POST /suppressions/remove', { numbers: [number], campaign: 'spring' })).toEqual(['path', 'body.reason']);
   expect(await differs('DELETE /webhooks/0123456789ab')).toEqual(['method', 'path', 'body.numbers', 'body.campaign', 'body.reason']);
-  // The refusal has cost the key nothing.
+  // The refusal has not used up the key.
   expect((await world.ask(add, { key: 'k1', body })).headers['idempotent-replayed']).toBe('true');
 });
 
@@ -115,7 +115,6 @@ test('a key that comes with another file or other options is refused with their 
   expect(other.json()).toMatchObject({ status: 409, code: 'key_reused', differs: ['files.numbers', 'query.region'] });
 });
 
-/** Every operation of the description, by the least role that it takes. */
 const operationsOf: Readonly<Record<TokenRole, string>> = {
   read:
     'checkCampaign checkSuppressions downloadReport followEvents listCampaigns listEvents listRows listSchedules listWebhooks ' +
@@ -134,7 +133,7 @@ interface Described {
   paths: Record<string, Record<string, { operationId: string; description?: string }>>;
 }
 
-/** Without the body: some have no end. */
+/** Without the body: some never end. */
 async function statusOf(url: string, method: string, token: string | null): Promise<number> {
   const headers = { 'idempotency-key': crypto.randomUUID(), ...(token === null ? {} : { authorization: `Bearer ${token}` }) };
   const request = httpRequest(url, { method, headers, agent: false });
@@ -174,7 +173,7 @@ test('each route lets through exactly the roles that may use it', async () => {
 
 test('a token that nobody has takes the same steps as one with a wrong secret', async () => {
   const compared = vi.spyOn(nodeCrypto, 'timingSafeEqual');
-  // Modules that have imported it by name see it, too.
+  // Also for modules that imported it by name.
   syncBuiltinESMExports();
   onTestFinished(() => {
     compared.mockRestore();

@@ -13,7 +13,6 @@ const path = `POST /campaigns/${campaignId}/rows` as const;
 const requests = 150;
 const perRequest = 2;
 
-/** Rows that no other request has. */
 function rowsOf(request: number) {
   return Array.from({ length: perRequest }, (_, index) => {
     const at = request * perRequest + index;
@@ -40,7 +39,7 @@ test.for(dialects)('of more than can be written at once some are told to wait, a
     expect(answer).toMatchObject({ status: 429, headers: { 'retry-after': '1' }, body: { code: 'too_many_at_once' } });
   const taken = Array.from({ length: 100 * perRequest }, (_, at) => `lead-${at}`);
   expect((await stored()).sort()).toEqual(taken.sort()); // prettier-ignore
-  // Repeated, they are taken; what was taken before is known.
+  // Repeated, refused ones are taken; rows taken before are known.
   for (const request of [0, ...refused.map((one) => one.request)]) expect(await send(request)).toMatchObject({ status: 200 });
   const ids = await stored();
   expect(ids).toHaveLength(requests * perRequest);
@@ -54,7 +53,7 @@ test('a request is answered row by row, and told to wait by its status', async (
     status: 200,
     body: { rows: [1, 2].map((row) => ({ result: 'accepted', row, state: 'waiting' })), notice: expect.stringContaining('Temporal') },
   });
-  // A form sent again with another number must not change who is called.
+  // A resent form with another number must not change who is called.
   const again = await ask([{ id: 'lead-0', phone: numberAt(330), name: 'Somebody else' }]);
   expect(again).toMatchObject({ status: 200, body: { rows: [{ result: 'known', row: 1, state: 'waiting' }] } });
   const kept = world.store.db.selectFrom('recipients').select('e164').where('external_id', '=', 'lead-0');
@@ -66,7 +65,7 @@ test('a request is answered row by row, and told to wait by its status', async (
   const waiting = Array.from({ length: 100 }, (_, request) => ask(rowsOf(request)));
   const late = await ask([{ id: 'late', phone: numberAt(320), name: 'Late' }]);
   await Promise.all(waiting);
-  // The request came while the others were written, or after.
+  // The request came during or after the others' write.
   expect([200, 429]).toContain(late.status);
   expect((await stored()).includes('late')).toBe(late.status === 200);
 });

@@ -14,7 +14,6 @@ import { openCleanStore } from '../../ledger/clean-store.ts';
 import { noon } from '../../ledger/scenario.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
 
-/** Opens the Temporal of a test. */
 export type Connect = Parameters<typeof createControl>[0]['connect'];
 
 interface WorldOptions {
@@ -25,18 +24,16 @@ interface WorldOptions {
   connect?: Connect;
 }
 
-/** What operators have done, as the log of a campaign has it. */
 export async function actsIn({ db }: Pick<Store, 'db'>, campaignId = 'spring'): Promise<string[]> {
   return (await readMarks(db, campaignId)).flatMap((mark) => (mark.type === 'operator.acted' ? [mark.data.action] : []));
 }
 
-/** The API over a store with campaigns made by hand; time stands still at noon unless `at` is moved. */
+/** The API over a store with campaigns made by hand; time stops at noon unless `at` is moved. */
 export class ApiWorld {
   readonly app: Api;
   readonly context: ApiContext;
   readonly store: Store;
   at = noon;
-  /** What asking for the time fails with. */
   fault: Error | null = null;
   readonly #texts = new Map<TokenRole, string>();
   readonly #ids = new Map<TokenRole, string>();
@@ -51,7 +48,7 @@ export class ApiWorld {
   static async over(store: Store, options: WorldOptions = {}): Promise<ApiWorld> {
     const { limits = {}, isOwn = false, logger = pino({ level: 'silent' }), settings = {} } = options;
     const { connect = () => Promise.reject(new Error('this test has no Temporal')) } = options;
-    // The context is made before the world it reads the time of.
+    // The context is made before the world whose time it reads.
     const held: { world?: ApiWorld } = {};
     const nowReal = () => held.world?.at ?? noon;
     const control = createControl({

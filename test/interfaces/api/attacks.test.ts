@@ -15,7 +15,7 @@ async function listen(world: ApiWorld): Promise<number> {
   return (world.app.server.address() as AddressInfo).port;
 }
 
-/** Bytes are sent as they are; answers all until the server ends the connection. */
+/** Sends raw bytes; returns all output until the server ends the connection. */
 async function send(port: number, text: string): Promise<{ socket: Socket; answer: string }> {
   const socket = connect(port, '127.0.0.1');
   let answer = '';
@@ -81,7 +81,7 @@ test('a file that is too large is refused while it comes, and nothing of it is l
   socket.setEncoding('utf8').on('data', (part: string) => (answer += part));
   socket.on('error', () => {});
   socket.write(head + chunk('--b\r\nContent-Disposition: form-data; name="campaign"; filename="x"\r\n\r\n'));
-  // Without an end: only a refusal stops it.
+  // Only a refusal ends this.
   while (!socket.destroyed)
     if (!socket.write(chunk('x'.repeat(64_000)))) await Promise.race([once(socket, 'drain').catch(() => {}), closed]);
   expect(answer).toMatch(/^HTTP\/1\.1 413 /);

@@ -9,7 +9,6 @@ import { actsIn } from './api-world.ts';
 
 export const serviceKey = 'sk_of_this_test';
 
-/** Remembers what it was asked. */
 export async function serve(answer: (path: string, response: ServerResponse, headers: IncomingHttpHeaders) => void) {
   const asked: { path: string; headers: IncomingHttpHeaders }[] = [];
   const server = createServer(({ url = '', headers }, response) => {
@@ -24,7 +23,7 @@ export async function serve(answer: (path: string, response: ServerResponse, hea
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-/** One call of campaign `spring` has ended, its record and recording a service's. `settings`: to reach it. */
+/** One call of campaign `spring` has ended, with its record and recording at a service. `settings`: its connection. */
 export async function recordOneCall(
   record: (url: string) => object | null,
   audio?: (response: ServerResponse, headers: IncomingHttpHeaders) => void,

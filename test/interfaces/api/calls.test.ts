@@ -112,7 +112,7 @@ test('a recording that is not there, or may not be fetched from where it is, is 
   const { world, acts } = await openWorld(() => ({ audio }));
   const ask = () => world.ask(`${spring}/1/calls/1/recording`, { role: 'operate' });
   expect(await ask()).toMatchObject(problem(404, 'no_record'));
-  // In the clear, a file, no address, and where nobody answers.
+  // In the clear, a file, no address, and an address without listener.
   for (audio of ['http://recordings.example/1.wav', 'file:///etc/passwd', 'conv_1', 'http://127.0.0.1:1/1.wav'])
     expect([audio, await ask()]).toMatchObject([audio, problem(503, 'service_unusable')]);
   expect(await acts()).toEqual([]);
@@ -142,7 +142,6 @@ test('the evidence of a row is downloaded, whole and signed, and the log says so
   writeFileSync(path, rawPayload);
   const checked = spawnSync(process.execPath, ['src/presentation/evidence/check.mjs', path], { encoding: 'utf8' });
   expect(checked, checked.stderr).toMatchObject({ status: 0 });
-  // What the service lacks is told in its place.
   const missing = 'Not part of this bundle: There is no recording of call 1 of row 1';
   holds(rawPayload.toString('latin1'), ['conversations/spring-row-1-call-1.txt', 'agent: Good morning.', missing]);
   expect(await acts()).toEqual(['evidence_exported_with_conversations']);

@@ -39,7 +39,7 @@ test.for(dialects)('the same key does it once, and is answered the same each tim
   const again = await world.ask(add, { role: 'operate', key: 'k1', body });
   expect(again).toMatchObject({ status: 200, body: { added: 1, known: 0 } });
   expect(again.headers['idempotent-replayed']).toBe('true');
-  // A key is its holder's: somebody else's is another one.
+  // A key belongs to its holder: another holder's equal key is separate.
   expect(await world.ask(add, { role: 'admin', key: 'k1', body })).toMatchObject({ body: { added: 0, known: 1 } });
   const acted = (await readMarks(store.db, 'spring')).flatMap((mark) => (mark.type === 'operator.acted' ? [mark.data] : []));
   expect(acted).toEqual(['operate', 'admin'].map((role) => ({ name: `${role} console`, action: 'suppressions_added' })));
@@ -146,7 +146,7 @@ test('a change that is cut off before its answer is kept is harmless to repeat, 
   const recurring = { campaign: scheduled };
   let worker: Awaited<ReturnType<typeof world.work>> | undefined;
   type Named = Record<string, unknown>;
-  /** Each in the state that the ones before it leave. */
+  /** Each in the state that the previous ones leave. */
   const made: readonly [OperationId, (object | undefined)?, (Named | (() => Promise<Named>))?, number?][] = [
     ['createCampaign', formOf({ campaign, list: world.read('list.csv') }), {}, 201],
     ['fixRows', { rows: [{ row: 2, cells: { phone: numbers(9)[6] } }] }],
@@ -199,7 +199,7 @@ test('a change that is cut off before its answer is kept is harmless to repeat, 
     ['deleteSchedule', undefined, recurring, 404],
     ['retryRows', { outcomes: ['cancelled'] }, of('lost'), 409],
   ];
-  // Of the example each request makes another one.
+  // Each request makes another example.
   const changes = Object.entries(operations).flatMap(([name, { kind }]) => (kind === 'change' && name !== 'startExample' ? [name] : []));
   expect(made.map(([name]) => name).toSorted()).toEqual(changes.toSorted());
   const acted = async () => (await store.db.selectFrom('events').selectAll().where('type', '=', 'operator.acted').execute()).length;
@@ -217,13 +217,12 @@ test('a change that is cut off before its answer is kept is harmless to repeat, 
       await until('it has ended', async () => hasEnded((await findCampaign(store.db, params.campaign)) ?? { state: 'draft' }));
     const once = await stateOf(api);
     api.at += minuteMs;
-    // Temporal alone knows of these.
     if (!['recoverCampaign', 'continueSchedule'].includes(name)) expect([name, once]).not.toEqual([name, before]);
     expect([name, (await api.ask(asked, request)).status]).toEqual([name, status]);
     expect([name, await stateOf(api)]).toEqual([name, once]);
     expect([name, await acted()]).toEqual([name, lines + (status < 300 ? 1 : 0)]);
   }
-  // Without ids a row that is sent twice would be added twice, so none is added.
+  // Without ids a repeated row would be added twice, so none is added.
   const [held, lines] = [await stateOf(api), await acted()];
   const adds = `POST /campaigns/${id}-yearly-2026/rows` as const;
   const request = { key: 'no-ids', body: { rows: [{ cells: { phone: numbers(9)[5] } }] } };
@@ -232,7 +231,7 @@ test('a change that is cut off before its answer is kept is harmless to repeat, 
   expect([await stateOf(api), await acted()]).toEqual([held, lines]);
 });
 
-/** The database and Temporal's schedules, without kept answers, `operator.acted` and counters of reads. */
+/** Without stored answers, `operator.acted` and counters of reads. */
 async function stateOf(api: ApiWorld): Promise<object> {
   const { db } = api.store;
   const { rows } = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(db);
@@ -247,7 +246,7 @@ async function stateOf(api: ApiWorld): Promise<object> {
     })),
   ];
   const events = await db.selectFrom('events').select(['type', 'data']).where('type', '!=', 'operator.acted').execute();
-  // A pause or a resume that is asked for again is a wish again, granted as the first one.
+  // A repeated pause or resume is a new request, granted like the first.
   const wishes = await db.selectFrom('wishes').select(['campaign_id', 'change', 'granted']).distinct().execute();
   return { ...Object.fromEntries(await Promise.all(tables.map(read))), wishes, events, ...(await api.body('GET /schedules')) } as object;
 }
@@ -270,7 +269,7 @@ test('whoever is known by an id of ours is put on the list with every number tha
   ]);
   for (const body of [{ person: 'nobody' }, {}, { person: 'ana', numbers: [number] }])
     expect(await world.ask(add, { body })).toMatchObject(problem(422, 'usage'));
-  // Consent that was taken back comes back by a newer one alone, and not by itself.
+  // Revoked consent returns only by a newer one.
   const recall = { numbers: numbers(1), purpose: 'recall' };
   expect(await world.ask(add, { body: { ...recall, expiresAt: '2999-01-01T00:00:00Z' } })).toMatchObject({ status: 422 });
   for (const body of [recall, { ...recall, consentedAt: '2020-01-01T00:00:00Z' }])
@@ -317,7 +316,7 @@ test('a pause holds at once, without Temporal; what was decided about another ro
   expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'running' });
   const paused = await world.ask(`${spring}/pause`, { role: 'operate', body: { round: 2 } });
   expect(paused).toMatchObject({ status: 200, body: { state: 'paused', notice: expect.stringMatching(/no Temporal/) } });
-  // What takes Temporal fails outside, and may be asked for again under its key.
+  // A request that needs Temporal fails here, and may be repeated under its key.
   expect(await world.ask(`${spring}/resume`, { key: 'r1' })).toMatchObject({ status: 500 });
   expect(await findCampaign(store.db, 'spring')).toMatchObject({ state: 'paused' });
   expect(await world.ask(`${spring}/retry`, { body: { outcomes: ['exhausted'] } })).toMatchObject({ status: 409 });
@@ -329,7 +328,7 @@ test('limits, hours and retries are changed, after a look at what it does, and r
   const { world, store } = await openWorld();
   const adjust = (body: object) => world.ask(`${spring}/adjust`, { body });
   const faster = (await adjust({ maxConcurrentCalls: 7, startsPerMinute: 30 })).body;
-  // What was not named stays as it was, whatever a campaign file that leaves it out would mean.
+  // Omitted settings stay as they are, unlike in a campaign file.
   expect(faster.limits).toEqual({ ...faster.file, maxConcurrentCalls: 7, startsPerMinute: 30 });
   const dry = await adjust({ hours: 'mon-fri 09:00-17:00', maxAttempts: '1', dryRun: true });
   expect(dry).toMatchObject({ status: 200, body: { effect: { openNow: { after: 0 }, neverOpen: 0, usedUp: 0 }, terms: { hours: 'any' } } });
@@ -339,7 +338,6 @@ test('limits, hours and retries are changed, after a look at what it does, and r
   const wish = { hours: 'sat 10:00-12:00, sat 14:00-16:00', maxAttempts: '2', no_answer: '2h, next_day', busy: 'never' };
   const changed = await adjust(wish);
   expect(changed).toMatchObject({ status: 200, body: { effect: null, terms: wish, fileTerms: { hours: 'any', maxAttempts: '3' } } });
-  // What an answer tells may be sent again.
   expect((await adjust(changed.body.terms)).body.terms).toEqual(changed.body.terms);
   for (const [name, text] of Object.entries({ hours: 'at night', maxAttempts: '0', busy: 'soon', maxConcurrentCalls: 0 }))
     expect(await adjust({ [name]: text })).toMatchObject(problem(400, 'invalid', name));

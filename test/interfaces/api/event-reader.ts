@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 
-/** A client of a stream of events, and the ids that it has received. */
 export interface EventReader {
   response: IncomingMessage;
   ids: number[];
@@ -11,7 +10,6 @@ export interface EventReader {
   end(): void;
 }
 
-/** `headers`: the token among them. */
 export async function readEventStream(url: string, headers: Record<string, string>): Promise<EventReader> {
   const request = httpRequest(url, { headers, agent: false });
   request.on('error', () => {});

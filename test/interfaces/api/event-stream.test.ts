@@ -30,7 +30,7 @@ async function allIds({ db }: Store): Promise<number[]> {
   return rows.map(({ seq }) => seq);
 }
 
-/** Every request is a stream from the beginning of the log; counts reads of the log. */
+/** Every request streams from the beginning of the log; counts reads of the log. */
 async function serveStreams(store: Store, limits: { streams?: number; beatMs?: number; longestStallMs?: number }) {
   let reads = 0;
   const counted = {
@@ -104,7 +104,7 @@ test('of a hundred streams that keep up none reads the log for itself, and each 
   const ids = await allIds(store);
   await until('all have everything', () => readers.every((reader) => reader.ids.length === ids.length));
   for (const reader of readers) expect(reader.ids).toEqual(ids);
-  // Of the tail alone, whatever the number of streams.
+  // Only the tail is read, for any number of streams.
   expect(reads() - before).toBeLessThan(many);
   for (const reader of readers) reader.end();
   await until('all have left', () => streams.size === 0);

@@ -181,7 +181,7 @@ test('results are files in three formats, and the report is that of the command 
   expect(String(sheet.body).slice(0, 2)).toBe('PK');
   expect(await world.ask('GET /campaigns/spring/results.pdf', { role: 'operate' })).toMatchObject({ status: 400 });
   expect(await world.ask('GET /campaigns/spring/results.csv', { role: 'read' })).toMatchObject({ status: 403 });
-  // They have whole numbers in them.
+  // Result files contain unmasked numbers.
   expect(new Set(await actsIn(world.store))).toEqual(new Set(['numbers_shown']));
   const report = await world.ask('GET /campaigns/spring/report', { role: 'read' });
   expect(report.body).toEqual(withInstants(await readCampaignReport(scenario.store, await scenario.campaign(), world.at)));
@@ -231,6 +231,6 @@ test('events are read from a cursor on, and followed as they are added', async (
   const again = await follow({ 'last-event-id': String(body.cursor) });
   await expect.poll(() => again.text()).toContain('event: round.ended');
   expect(again.text().match(/^event:/gm)).toHaveLength(1);
-  // Streams that are open do not keep it from closing.
+  // Open streams do not keep it from closing.
   await world.app.close();
 });

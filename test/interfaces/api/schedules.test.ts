@@ -9,7 +9,7 @@ import { ConsoleWorld, hiddenFields } from '../console/console-world.ts';
 import { actsIn, ApiWorld } from './api-world.ts';
 import { holds, problem, told, locationOf } from '../../support/answers.ts';
 
-/** So far away that nothing fires during a test. */
+/** Never fires during a test. */
 const yearly = ['--cron', '0 9 1 1 *', '--timezone', 'America/New_York'];
 
 async function openWorld() {
@@ -64,7 +64,7 @@ test('a schedule is read, paused, resumed and deleted by the API and on the page
   expect(await api.ask(`POST ${path}/pause`, pause)).toMatchObject(paused);
   expect(await console.text('/schedules')).toContain('&lt;b&gt;no list');
   expect(await console.get(`${own}/pause`)).toMatchObject(told(409, 'it is paused'));
-  // The key answers again, also after the schedule has moved on.
+  // The key repeats its answer, even after the schedule has moved on.
   expect(await console.submit(`${own}/resume`)).toMatchObject({ status: 303 });
   expect(await api.ask(`POST ${path}/pause`, pause)).toMatchObject(paused);
   expect(await api.body(`GET ${path}`)).toMatchObject({ state: 'active' });
@@ -101,7 +101,6 @@ test('a schedule is shown before it is made, made once, and starts a run at once
   const fired = await api.ask(`POST ${path}/trigger`, { role: 'operate', key: 'now' });
   expect(fired).toMatchObject({ status: 200, body: { campaignId: expect.stringContaining(`${id}-`) } });
   expect(await api.body(`POST ${path}/trigger`, { role: 'operate', key: 'now' })).toEqual(fired.body);
-  // No worker has taken it yet.
   const beside = await api.ask(`POST ${path}/trigger`);
   expect(beside).toMatchObject({ status: 409, body: { detail: expect.stringContaining('has not ended') } });
   expect(await api.body(`GET ${path}`)).toMatchObject({ fired: 1, isRunning: true });
@@ -116,7 +115,7 @@ test('a schedule runs at other times from now on; its pause, its beat and what i
   const times = { every: '12h', timezone: 'UTC', endAt: '2040-01-01T00:00' };
   const changed = await edit(times);
   expect(changed).toMatchObject({ status: 200, body: { when: 'every 12h', timeZone: 'UTC', endAt: '2040-01-01T00:00:00.000Z' } });
-  // The same times again move no run.
+  // Unchanged times move no run.
   expect((await edit({ ...times, catchUp: '1h', list: 'https://lists.example/new.csv' })).body).toMatchObject({
     when: 'every 12h',
     nextAt: changed.body.nextAt,

@@ -10,7 +10,7 @@ import { holds } from '../../support/answers.ts';
 const attack = `<script>alert(1)</script>"'&${poison}`;
 const [ana = '', ben = '', carla = '', dev = ''] = numbers(4);
 
-/** In the older campaign Ana and Ben, in the newer one Carla, Dev and Ana again. */
+/** The older campaign has Ana and Ben, the newer one Carla, Dev and Ana again. */
 async function openWorld(dialect: TestDialect) {
   const store = await openCleanStore(dialect);
   const list = { ...buildRules().list, columns: ['phone', 'name', 'id', 'second phone'], idColumn: 'id' };
@@ -54,7 +54,7 @@ test.for(bothDialects)(
     expect(second.body.people[0].match).toEqual({ column: 'second phone', value: expect.stringMatching(/^\(3•+77$/) });
     expect(await find('berg', 'operate', 2)).toMatchObject({ people: ['new 1', 'new 3'], complete: false });
     expect(await find('nobody of this name')).toMatchObject({ people: [], complete: true });
-    // Signs of the database's patterns mean themselves.
+    // The database's wildcards are literal.
     for (const wild of ['%', 'B_rg', '%erg']) expect((await find(wild)).people).toEqual([]);
     expect(JSON.stringify(berg.body)).not.toContain(ana.slice(1));
   },

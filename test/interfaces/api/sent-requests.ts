@@ -17,7 +17,6 @@ export function sign(body: string, { at = noon, by = secret }: { at?: number; by
   return { body, signature: `t=${seconds},v0=${createHmac('sha256', by).update(`${seconds}.${body}`).digest('hex')}` };
 }
 
-/** Sends it to the API. */
 export async function post(api: ApiWorld, { body, signature }: Sent, header = 'svc-signature') {
   const headers = { 'content-type': 'application/json', ...(signature === '' ? {} : { [header]: signature }) };
   const { statusCode, body: answer } = await api.app.inject({ method: 'POST', url: path, headers, payload: body });

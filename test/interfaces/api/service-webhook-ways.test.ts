@@ -13,16 +13,15 @@ import { ApiWorld } from './api-world.ts';
 import { post, secret, secrets, sign, type Sent } from './sent-requests.ts';
 
 const rows = 12;
-/** All calls are over after five minutes; the rest is for what comes late. */
+/** All calls are over after five minutes; the rest is for late arrivals. */
 const sweeps = [...Array.from({ length: 30 }, () => 10_000), ...Array.from({ length: 12 }, () => 3 * minuteMs)];
 
-/** What becomes of a delivery on its way: after how many seconds it arrives, and as what. */
+/** Fate of a delivery: the seconds until it arrives, and the content. */
 type Way = (sent: Sent, nth: number) => { after: number; as?: Sent }[];
 
 interface RunEnd {
   results: string;
   attempts: unknown[];
-  /** Reads of single records, by the service's own journal. */
   reads: number;
   placed: number;
   answers: number[];
@@ -51,7 +50,7 @@ async function run(dialect: TestDialect, way: Way): Promise<RunEnd> {
   expect(await worker.dial(1)).toBe('confirmed');
   for (const pauseMs of sweeps) {
     world.real += pauseMs;
-    // What is due happens at a request.
+    // Due work runs at a request.
     await until('the service has told all so far', async () => {
       const { deliveries } = await control(`/${hook}/deliveries`);
       return (deliveries as { state: string }[]).every(({ state }) => state === 'delivered');
@@ -71,7 +70,6 @@ async function run(dialect: TestDialect, way: Way): Promise<RunEnd> {
   return { results: results.replaceAll(world.url, ''), attempts, reads, placed: world.sandbox.calls().length, answers };
 }
 
-/** What another one makes of a body: everybody asked not to be called again. */
 const tampered = (body: string) =>
   `${body.replace('"data_collection_results":{', '"data_collection_results":{"opt_out":{"value":true},')} `;
 
@@ -93,7 +91,6 @@ const ways: Record<string, { way: Way; reads: number; statuses: number[] }> = {
 };
 
 test.for(bothDialects)('whatever becomes of webhooks, the results are those of polling, with fewer reads: %s', async (dialect) => {
-  // All of them are lost.
   const polled = await run(dialect, () => []);
   expect([polled.reads, polled.placed]).toEqual([rows, rows]);
   for (const [name, { way, reads, statuses }] of dialect === 'sqlite' || isFull ? Object.entries(ways) : Object.entries(ways).slice(0, 2)) {

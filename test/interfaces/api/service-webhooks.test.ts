@@ -12,7 +12,7 @@ import { problem } from '../../support/answers.ts';
 
 const { stringify } = JSON;
 
-/** One call was placed at noon; judged by all records and attempts in the database. */
+/** One call was placed at noon; compares all records and attempts in the database. */
 async function oneCall(dialect: TestDialect = 'sqlite') {
   const store = await openCleanStore(dialect);
   const scenario = await beginProven(store);
@@ -56,7 +56,7 @@ test.for(dialects)('a record of which no list has told is stored and read, and t
   const sent = sign(eventOf(recordOf(to, { analysis }), api.at), { at: api.at });
   expect(await post(api, sent, 'elevenlabs-signature')).toEqual({ status: 200, body: { taken: 'stored' } });
   expect((await tables(store)).conversations).toMatchObject([{ conversation_id: 'conv_1', reads: 1, final: 1, attempt_id: null }]);
-  // Only a list tells how far lists have come.
+  // Only a list shows the progress of lists.
   expect(await newest()).toEqual(before);
   await scenario.sweep(api.at);
   const after = await tables(store);
@@ -69,7 +69,7 @@ test.for(dialects)('a record whose results are to come waits for them, however l
   const { store, api, to } = await oneCall(dialect);
   const endedAt = noon + minuteMs;
   const early = eventOf(recordOf(to, { status: 'processing' }), endedAt);
-  // Longer on its way than results are waited for.
+  // Slower than results are waited for.
   api.at = endedAt + 20 * minuteMs;
   expect((await post(api, sign(early, { at: endedAt }))).body).toEqual({ taken: 'stored' });
   const stored = await tables(store);
@@ -78,7 +78,7 @@ test.for(dialects)('a record whose results are to come waits for them, however l
     expect((await post(api, sign(early, { at }))).body).toEqual({ taken: 'nothing_new' });
     expect(await tables(store)).toEqual(stored);
   }
-  // The same again later is no second look that makes it steady.
+  // A later repeat is no second reading that makes it steady.
   expect((await post(api, sign(eventOf(recordOf(to, { status: 'processing' }), api.at), { at: api.at }))).body).toEqual({
     taken: 'nothing_new',
   });
@@ -86,7 +86,7 @@ test.for(dialects)('a record whose results are to come waits for them, however l
   expect((await post(api, sign(late, { at: api.at }))).body).toEqual({ taken: 'stored' });
   const done = await tables(store);
   expect(done.conversations).toMatchObject([{ reads: 2, final: 1 }]);
-  // What overtook it takes back nothing.
+  // A late earlier event takes nothing back.
   expect((await post(api, sign(early, { at: api.at }))).body).toEqual({ taken: 'nothing_new' });
   expect(await tables(store)).toEqual(done);
 });

@@ -13,7 +13,6 @@ async function listen(world: ApiWorld) {
   socket.setEncoding('utf8').on('error', () => {});
   return {
     socket,
-    /** Reads an answer that comes in one piece. */
     ask: async (text: string): Promise<string> => {
       socket.write(text);
       const [answer] = (await once(socket, 'data')) as [string];
@@ -48,7 +47,7 @@ test('a client that was refused before its body came may ask again on its connec
   expect(refused).toMatch(/^HTTP\/1\.1 401 /);
   socket.write('late');
   const begun = performance.now();
-  // Beyond the time after which one that sends on would be ended.
+  // Longer than a sending client may stay connected.
   while (performance.now() - begun < 100) expect(await ask('GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n')).toMatch(/^HTTP\/1\.1 404 /);
   expect(socket.destroyed).toBe(false);
   socket.destroy();

@@ -35,7 +35,7 @@ test.for(dialects)('a webhook is added once per key, listed, paused, resumed and
     lastFailure: null,
     notice: 'this test has no Temporal',
   });
-  // Its process died before keeping the answer: it is carried out again.
+  // Its process died before storing the answer: it is carried out again.
   await store.db.deleteFrom('answers').execute();
   expect((await world.body(`POST ${path}`, { key: 'first', body })).webhookId).toBe(id);
   expect(await listWebhooks(store.db)).toHaveLength(1);
@@ -115,7 +115,7 @@ test('a ping is signed and told of, whether it is taken or not', async () => {
   const hook = await startHookServer((response) => sendJson(response, {}));
   const url = hook.url.replace(/\?.*/, '');
   const { webhookId: id } = (await world.body(`POST ${path}`, { body: { url } })) as { webhookId: string };
-  // The library refuses what is old by its own clock.
+  // The library refuses old deliveries by its own clock.
   world.at = Date.now();
   expect(await world.body(`POST ${path}/${id}/test`)).toEqual({ delivered: true, status: null, why: null });
   const [call] = hook.calls;

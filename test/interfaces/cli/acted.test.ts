@@ -14,7 +14,6 @@ interface Acted {
   action: string;
 }
 
-/** What the log tells of operators, in its order. */
 async function readActs(env: { CARILLON_DB: string }): Promise<Acted[]> {
   const store = await openStore({ sqlitePath: env.CARILLON_DB });
   const events = await readAllEvents(store.db, 0, 1000, ['operator.acted']);
@@ -126,7 +125,7 @@ test('a field that an operation does not take is refused by its flag', async () 
     code: 2,
     stderr: '--key cannot be used: write at least 1 character.\n',
   });
-  // Of a change that may be another by the next time.
+  // Such a change may differ when it is repeated.
   for (const args of [
     ['withdraw', 'spring', '--file', 'ids.csv'],
     ['resolve', 'spring', '--row', '1', '--redial'],

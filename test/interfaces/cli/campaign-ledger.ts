@@ -32,7 +32,6 @@ export async function createLedger() {
     await settle(store, 'spring/1/1', 'answered', noon + minuteMs);
   });
   const read = (name: string) => readFileSync(folder.path(name), 'utf8');
-  /** Cells of a CSV file, its header first. */
   const cells = (name: string): string[][] => parse(read(name));
   return { ...folder, read, cells, change };
 }

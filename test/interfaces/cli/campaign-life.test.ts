@@ -27,7 +27,6 @@ test('a campaign goes from its file to a results file with one line per row', as
   expect(run.stdout).toMatch(/10 rows imported: 8 to be called, 2 rejected/);
   expect(run.stdout).toMatch(/completed\n/);
   expect(run.stdout).toMatch(/rejected +2 +20\.0 %/);
-  // The terminal shows no one's number or name.
   expect(run.stdout + run.stderr).not.toMatch(/\+1212|Row\d/);
 
   const out = world.path('out.csv');
@@ -102,7 +101,6 @@ test('pause, resume and cancel return when the change is committed', async () =>
   expect(await statusOf(world)).toMatchObject({ state: 'running' });
   expect(await world.run('cancel', world.id, '--yes')).toMatchObject({ code: 0 });
 
-  // Attaching shows it to its end, which was not a completed one.
   const watched = await world.run('run', path, '--json');
   expect(watched.code).toBe(1);
   const end = JSON.parse(watched.stdout) as { outcomes: Record<string, number>; total: number };
@@ -188,7 +186,7 @@ test('a second worker on a SQLite file is refused while the first one runs', asy
   });
 });
 
-/** Its reader has gone before it prints anything; answers its exit code. */
+/** Its reader closes before any output; returns the exit code. */
 async function runUnread(world: CampaignWorld, ...args: string[]): Promise<number | null> {
   const env = { PATH: process.env['PATH'], HOME: world.folder, ...world.env };
   const child = spawn(process.execPath, [program, ...args], { cwd: world.folder, env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -13,7 +13,7 @@ import { beginCommand, createTerminal, type CommandEnd, type FakeTerminal, type 
 
 /** A folder with a campaign, a sandbox 600 times as fast as time, and the settings for both. */
 export interface CampaignWorld {
-  /** Of its campaign; another one in each world, since a file shares a namespace of Temporal. */
+  /** Its campaign's id; unique per world, since a file shares a namespace of Temporal. */
   id: string;
   folder: string;
   path(name: string): string;
@@ -24,15 +24,15 @@ export interface CampaignWorld {
   /** Over a list of `rows` good numbers, or of `lines` as they are. */
   writeCampaign(settings: { id?: string; rows?: number; lines?: string[]; yaml?: string[] }): string;
   run(...args: string[]): Promise<CommandEnd>;
-  /** Writes to a shared world's database from this process, when no command of another test does. */
+  /** Writes to a shared world's database while no command of another test does. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
   begin(...args: string[]): RunningCommand;
-  /** Ready, in a process of its own as workers are; it ends with the test. */
+  /** Ready, in a process of its own; it ends with the test. */
   work(): Promise<WorkerProcess>;
-  /** Starts API and page over its database in a process of their own until the test ends; answers the address. */
+  /** Starts API and page over its database in their own process until the test ends; returns the address. */
   serve(): Promise<string>;
   token(name: string, role: string): Promise<string>;
-  /** What a command is given that is called as a function. */
+  /** Input of a command called as a function. */
   terminal(): FakeTerminal;
 }
 
@@ -43,7 +43,7 @@ export interface WorkerProcess {
 
 export const speed = 600;
 
-/** `carillon verify` when nothing is wrong; else a test shows the violations. */
+/** `carillon verify` without violations; otherwise the test shows them. */
 export const proven = { code: 0, stdout: expect.stringMatching(/^verify: every promise was kept/) as string };
 
 let worlds = 0;
@@ -53,7 +53,7 @@ export function createWorld(sandboxOptions: SandboxOptions = {}, settings: Recor
   return openWorld(sandboxOptions, settings, onTestFinished);
 }
 
-/** One service, database and worker (or what `begin` runs) for a file; each test has a campaign and a folder of its own. */
+/** One service, database and worker (or what `begin` runs) per file; each test has its own campaign and folder. */
 export function useSharedWorld(
   settings: Record<string, string> = {},
   sandboxOptions: SandboxOptions = {},
@@ -193,13 +193,13 @@ async function startWorkerProcess(env: Record<string, string>, atEnd: (end: () =
   return { ended, signal: (name) => void child.kill(name) };
 }
 
-/** Fictional numbers, from 0120 up: those below have a fate of their own. */
+/** Fictional numbers, from 0120 up: lower ones have scripted outcomes. */
 export function numberAt(index: number): string {
   const areas = ['212', '312', '415', '602', '813'];
   return `+1${areas[Math.floor(index / 70) % areas.length]}55501${String(30 + (index % 70)).padStart(2, '0')}`;
 }
 
 export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 240_000): Promise<void> {
-  // What is asked is often a whole command, in the process that it waits for.
+  // A check is often a whole command, in the process that it waits for.
   await untilTold('it has come about', holds, { limitMs: timeoutMs, everyMs: 250 });
 }

@@ -4,10 +4,10 @@ import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { accountScope, addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
 import { createWorld, numberAt, type CampaignWorld } from './campaign-world.ts';
 
-/** A Monday, 15:00 UTC: 10:00 in New York. */
+/** Monday, 15:00 UTC: 10:00 in New York. */
 const monday = Date.UTC(2026, 0, 5, 15);
 
-/** The sandbox's clock goes as ours, from that Monday on; no Temporal. */
+/** The sandbox's clock runs at real speed from that Monday on; no Temporal. */
 function worldOf(settings: Record<string, string> = {}): Promise<CampaignWorld> {
   return createWorld({ speed: 1, epochMs: monday }, { TEMPORAL_ADDRESS: '127.0.0.1:1', ...settings });
 }
@@ -69,7 +69,7 @@ test('a campaign that cannot call everybody even at best ends with code 1', asyn
   expect(code).toBe(1);
   const report = await reportOf(world);
   expect(report).toMatchObject({ startable: false, forecast: { canFinish: false } });
-  // The best case can happen: one call each half minute, until ten minutes before the end.
+  // The best case is possible: one call each half minute, until ten minutes before the end.
   expect(report.forecast?.earliest.calls).toBeLessThan(30);
   expect(stdout).toMatch(new RegExp(`earliest +cut off by ends_at +${String(report.forecast?.earliest.calls)} +1\\d\n`));
 });

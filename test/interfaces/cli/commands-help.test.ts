@@ -5,7 +5,6 @@ import { createTerminal, runCommand } from './terminal.ts';
 
 const written = commands.filter(({ name }) => !['schema', 'completion'].includes(name));
 
-/** Each command, and each below it. */
 const names = await Promise.all(
   written.map(async ({ name, load }) => {
     const { commands: below } = (await load())(createTerminal());

@@ -52,7 +52,7 @@ test('a list without the columns of the campaign, or with others, is refused by 
     refused(/the column "mail" is no column of the campaign's list.*remove it.*"id", "phone", "name"/),
   );
   expect(await update('id,phone,name,\na,+12125550100,A,x\n')).toEqual(refused(/column 4, which has no name, is no/));
-  // Another order of columns, and other letters, are no harm.
+  // Column order and letter case do not matter.
   const done = await update('Name;ID;Phone\nGuest b;b;+12125550101\nGuest c;c;+12125550102\n');
   expect(done).toMatchObject({ code: 0, stdout: expect.stringMatching(/accepted +1 .*\n.*\n +unchanged +1 /) });
   const results = await run('results', 'spring', '--output', '-');
@@ -68,7 +68,7 @@ test('the list of another campaign is refused with the name of that campaign', a
   expect(await run('update', 'spring', other)).toEqual(
     refused(/other\.csv is the list of campaign autumn, not of spring: nothing was changed\..*--add/),
   );
-  // Also in another order, and with other names: these people have these ids in that campaign; here other people do.
+  // Also reordered and renamed: in that campaign these ids belong to other recipients.
   const sorted = write('sorted.csv', asCsv(people(['1', '2', '3'], 20, 'Dear').toReversed()));
   expect(await run('update', 'spring', sorted)).toEqual(refused(/is the list of campaign autumn/));
   const strange = write('strange.csv', asCsv(people(['x', 'y'], 60)));
@@ -77,7 +77,7 @@ test('the list of another campaign is refused with the name of that campaign', a
     code: 0,
     stdout: expect.stringMatching(/accepted +2 /),
   });
-  // Its own list, and one with corrections, pass, although another campaign called the same people.
+  // Its own list, and a corrected one, pass although another campaign called the same recipients.
   await add('copy', people(['1', '2', '3'], 0));
   expect(await run('update', 'spring', write('own.csv', asCsv(people(['1', '2', '3'], 0))))).toMatchObject({ code: 0 });
   const corrected = people(['1', '2', '3'], 0).map((person, index) => (index === 1 ? { ...person, phone: numberOf(50) } : person));
@@ -139,7 +139,7 @@ test('rows without an id and rows that fail are told with the reason, and the ot
       { code: 'invalid_phone', count: 1, examples: [{ row: 3, line: 4, id: 'a' }] },
     ],
   });
-  // Who is in an ambiguous row may be anybody, so nobody is missing for certain.
+  // An ambiguous row may be any recipient, so none is certainly missing.
   const missing = await run('update', 'spring', write('list.csv', asCsv(rows)), '--withdraw-missing', '--yes');
   expect(missing).toMatchObject({ code: 1, stderr: expect.stringMatching(/1 row of the list has no readable id/) });
   expect(missing.stdout).toContain('0 rows that the list does not have withdrawn.');
@@ -259,7 +259,6 @@ test('ids to withdraw come from a column of a file, or from lines alone', async 
   expect(await run('withdraw', 'spring', '--file', write('wide.csv', 'x,y\n1,2\n'), '--yes')).toEqual(
     refused(/there is no column "id", which has the ids; there are "x", "y"/),
   );
-  // The same letters in another encoding.
   await add('letters', people(['Zoë', 'b']));
   const mac = path('mac.csv');
   writeFileSync(mac, Buffer.from('id\nZo\x91\n', 'latin1'));

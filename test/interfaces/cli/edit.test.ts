@@ -3,9 +3,8 @@ import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { createWorld, numberAt, proven, until, type CampaignWorld } from './campaign-world.ts';
 
-/** At the sandbox's speed, minutes of real time: it never comes within a test. */
+/** At the sandbox's speed, minutes of real time: never within a test. */
 const muchLater = 'retry: { max_attempts: 3, busy: 7d, no_answer: 7d, unreached: 7d, failed: 7d, voicemail: 7d }';
-/** A number that is always busy. */
 const busy = '+12125550101';
 
 function writeList(world: CampaignWorld, name: string, rows: readonly string[]): string {
@@ -69,7 +68,7 @@ test('a campaign that waits for days calls a row that is added at once, and ends
 
   const late = await world.run('update', world.id, list);
   expect(late).toMatchObject({ code: 2, stderr: expect.stringMatching(/has ended \(completed\).*carillon retry/) });
-  // Retrying the cancelled does not bring back whom a person took out.
+  // Retrying cancelled rows does not restore withdrawn ones.
   const retry = await world.run('retry', world.id, '--outcome', 'cancelled', '--yes');
   expect(retry.stdout).toContain('nothing was started');
 });

@@ -75,7 +75,7 @@ test('an update reads its list as the campaign was started, asks where that is n
   await begin(store, 'named', { encoding: 'windows-1252' });
   await begin(store, 'unnamed', { encoding: null });
   await begin(store, 'older', {});
-  // As MacRoman was read before: its ë is the ‘ of Windows-1252.
+  // As MacRoman was misread before: its ë is the ‘ of Windows-1252.
   await begin(store, 'misread', {}, 'Zo‘-1');
   await store.close();
   const latin = write('latin.csv', listOf('Zoë-1', 'latin1'));

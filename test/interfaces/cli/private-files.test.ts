@@ -16,7 +16,7 @@ function makeFolder(): string {
   return folder;
 }
 
-/** What others than the owner may do below a folder. */
+/** Files below a folder that others than the owner may access. */
 function opened(folder: string): string[] {
   return (readdirSync(folder, { recursive: true }) as string[])
     .filter((name) => (statSync(join(folder, name)).mode & 0o077) !== 0)

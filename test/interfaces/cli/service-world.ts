@@ -10,14 +10,13 @@ import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings
 import { startSandbox, type RunningSandbox } from '../../../src/sandbox/start.ts';
 import { createTerminal } from './terminal.ts';
 
-/** The other side of a command: standard input, and perhaps a person. */
+/** A command's standard input, and perhaps an operator. */
 export interface Caller {
   stdin?: string;
-  /** Answers to yes-no questions, in order; without them nobody is asked. */
+  /** Answers to yes-no questions, in order; omitted: no questions. */
   says?: boolean[];
-  /** Lines typed at prompts. */
   types?: string;
-  /** The terminal's columns; none without. */
+  /** The terminal's columns; omitted: none. */
   columns?: number;
   env?: Record<string, string>;
 }
@@ -26,7 +25,6 @@ export interface CommandEnd {
   code: number;
   stdout: string;
   stderr: string;
-  /** Questions that were asked. */
   questions: string[];
 }
 
@@ -37,7 +35,6 @@ export interface ServiceWorld {
   get(path: string): Promise<{ status: number; body: never }>;
 }
 
-/** The three commands that speak to the service. */
 export async function createServiceWorld(options: SandboxOptions = {}): Promise<ServiceWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-service-'));
   const sandbox = await startSandbox({ seed: 'cli', ...options });

@@ -6,7 +6,6 @@ import { minimalCampaign } from '../../list/campaign-folder.ts';
 import { createWorld, type CampaignWorld } from './campaign-world.ts';
 import { commandFolder } from './terminal.ts';
 
-/** Nobody listens on port 1. */
 const nobody = '127.0.0.1:1';
 
 async function expectNothingImported(world: CampaignWorld): Promise<void> {
@@ -152,7 +151,7 @@ test('a start that has passed is refused, and does not matter to a campaign that
   expect(await world.run('start', path)).toMatchObject({ code: 0, stdout: expect.stringContaining('already running') });
 });
 
-/** A file of its own: SQLite shares what it knows of a file among a process's connections. */
+/** A separate file: SQLite shares a file's state among a process's connections. */
 function useCopy(world: CampaignWorld, files: string[], name: string): void {
   const from = dirname(world.env['CARILLON_DB'] ?? '');
   mkdirSync(world.path(name));
@@ -174,7 +173,6 @@ test.each([
   for (const file of files) chmodSync(join(folder, file), 0o444);
   chmodSync(folder, 0o555);
   const isSuperuser = process.getuid?.() === 0;
-  // The superuser may write anywhere.
   if (isSuperuser) {
     chmodSync(world.folder, 0o755);
     process.seteuid?.(65_534);

@@ -87,7 +87,7 @@ test('a stream of events that breaks, be it before the first one, is taken up wh
   const events = client.followEvents({ campaign: 'spring', signal: ending.signal });
   const first = events.next();
   await until('the stream has begun', () => way.begun > 0);
-  // Another answer has told the client the beginning.
+  // Another answer has already cached the beginning.
   await client.listCampaigns();
   way.faults.push('away');
   way.breakConnections();

@@ -3,15 +3,14 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** `lost`: carried out, unanswered. `away`, `busy`: 503 or 429 in its place. */
+/** `lost`: carried out, unanswered. `away`, `busy`: 503 or 429 instead. */
 type Fault = 'lost' | 'away' | 'busy';
 
 export class FaultyApi {
   readonly faults: Fault[] = [];
-  /** In order of arrival. */
   readonly keys: (string | undefined)[] = [];
   readonly #server;
-  /** Answers of which something was handed on. */
+  /** Answers that were at least partly passed on. */
   begun = 0;
 
   private constructor(target: string) {

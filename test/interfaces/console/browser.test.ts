@@ -11,12 +11,12 @@ import { until } from '../../support/until.ts';
 import { hourMs } from '../../support/campaign-rules.ts';
 import { secret } from '../../shared/hooks/webhook-world.ts';
 import { talk, three, threeInDoubt } from '../../ledger/people/three-in-doubt.ts';
-import { pausedByPerson } from '../../../src/rules/lifecycle.ts';
+import { pausedByOperator } from '../../../src/rules/lifecycle.ts';
 import { realClock } from '../../../src/service/port/service-clock.ts';
 import type { TokenRole } from '../../../src/ledger/console/tokens.ts';
 import { pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 
-/** Signed in. At the test's end the page must have sent no foreign request and logged nothing unexpected. */
+/** Signed in. At the end it must have sent no foreign request and logged nothing unexpected. */
 async function openPage(console: ConsoleWorld, { to = '/', role = 'operate', expects = /^$/ }: Opening = {}) {
   const origin = await console.api.app.listen({ host: '127.0.0.1', port: 0 });
   const window = await openWindow({ origin });
@@ -48,7 +48,7 @@ browserTest('a pause that somebody else makes shows on an open page, with who ma
   await page.getByRole('heading', { name: 'Nobody is called: admin console paused it' }).waitFor();
   await page.locator('.feed', { hasText: 'admin console paused it' }).waitFor();
   await page.getByRole('link', { name: 'Resume…' }).waitFor();
-  // A sandbox's clock tells what has passed; after a restart it may be behind.
+  // Ages follow a sandbox's clock, which may be behind after a restart.
   const showAt = async (now: number, speed: number) => {
     const atReal = (instant: number) => noon + (instant - now) / speed;
     const clock = { ...realClock(), speed, sandbox: true, now: () => now, toRealMs: (ms: number) => ms / speed, atReal };
@@ -68,13 +68,12 @@ browserTest(
     const first = (await answer?.text()) ?? '';
     expect(first).toContain('id="clock-zone">Europe/Berlin<');
     const times = [...first.matchAll(/<time datetime="[^"]+" data-show="\w+">([^<]*)</g)].map(([, text]) => text);
-    // What ticks has gone on.
+    // Running times have advanced.
     const shown = await page.evaluate<string[]>(`[...document.querySelectorAll('main time')].map((it) => it.textContent)`);
     expect(shown.length).toBeGreaterThan(4);
     expect(times.slice(-shown.length)).toEqual(shown);
     expect(first).not.toMatch(/\d UTC</);
 
-    // Also where a call is over that has no result.
     const { attempt_id: id } = await store.db.selectFrom('attempts').select('attempt_id').limit(1).executeTakeFirstOrThrow();
     await store.db
       .updateTable('attempts')
@@ -98,7 +97,7 @@ browserTest('limits are changed in the form, and the page says what holds from t
   const busy = page.getByRole('textbox', { name: 'Again after a busy line' });
   await busy.fill('half an hour');
   await page.getByRole('button', { name: 'Change', exact: true }).click();
-  // Said once, at its field, in the page's words.
+  // Shown once, at its field, in the page's words.
   await page.getByText(/^Write a duration such as 5m/).waitFor();
   expect(await page.getByText(/write a duration/i).count()).toBe(1);
   expect(await page.locator('main').innerText()).not.toMatch(/busy:|request cannot be used/);
@@ -111,7 +110,7 @@ browserTest('limits are changed in the form, and the page says what holds from t
   const notice = page.getByText('From the next batch on: concurrent calls: 7');
   await notice.waitFor();
   await page.getByText('2 of 7 lines in use').waitFor();
-  // On a phone it takes its own room; it goes by itself, and when closed.
+  // On a phone it takes its own space; it goes by itself, and when closed.
   await page.setViewportSize({ width: 390, height: 844 });
   const covers = `document.querySelector('.toast').getBoundingClientRect().bottom > document.getElementById('app').getBoundingClientRect().top`;
   expect(await page.evaluate(covers)).toBe(false);
@@ -149,7 +148,7 @@ browserTest('a list is dropped, the example follows what is written, and what is
   await page.getByRole('heading', { name: 'autumn', level: 1 }).waitFor();
   const country = page.getByLabel('Numbers without + are from');
   await country.focus();
-  // Each press goes to the next country with that letter; slowly typed words are none to a select.
+  // Each press goes to the next country with that letter; a select forgets slow typing.
   for (let pressed = 0; pressed < 12 && (await country.inputValue()) !== 'US'; pressed += 1) await page.keyboard.press('u');
   await page.getByLabel('Opening line').focus();
   await page.keyboard.type('Hello {{ First_name }}, until {{ Day }}.');
@@ -165,7 +164,7 @@ browserTest('a list is dropped, the example follows what is written, and what is
   await page.keyboard.press('Tab');
   const problem = page.locator('#first_message-problem');
   await problem.getByText('no column of the list').waitFor();
-  // Nobody is taken away from where they write.
+  // The focus stays where the operator writes.
   expect(await page.evaluate('document.activeElement.dataset.insert')).toBe('{{ Customer_No }}');
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('End');
@@ -173,7 +172,6 @@ browserTest('a list is dropped, the example follows what is written, and what is
   await page.locator('#example').getByText('Hello Chloe, until Wednesday.', { exact: true }).waitFor();
   await page.keyboard.press('Tab');
   await problem.waitFor({ state: 'detached' });
-  // A line ended by Enter is saved, and starts nothing.
   await page.getByLabel('Name', { exact: true }).fill('Autumn');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Autumn', level: 1 }).waitFor();
@@ -230,7 +228,6 @@ browserTest('of two windows on one draft, the later says what the other has chan
   expect(await attempts()).toBe('2');
   await page.reload();
   expect(await shown(page)).toEqual(['20', '2']);
-  // The same window does not wait for its own.
   for (const at of ['3', '4', '5']) await write(page, 'Try each person up to', at);
   await page.getByText('Weekdays 9:00 to 17:00, up to 5 calls each').waitFor();
 });
@@ -253,7 +250,6 @@ browserTest('what is written when the session has ended is there after signing i
   expect(await page.getByLabel('Opening line').inputValue()).toBe('Hello {{ First_name }}.');
   await page.reload();
   expect(await page.getByLabel('Opening line').inputValue()).toBe('Hello {{ First_name }}.');
-  // The same for a form that is sent by its button.
   await page.goto(`${origin}/do-not-call/add`);
   await page.getByLabel('Numbers, one a line').fill('+12125550199');
   await store.db.deleteFrom('sessions').execute();
@@ -298,7 +294,7 @@ browserTest('keys alone go through the people, open one beside the others, and c
   await page.waitForURL(`${origin}/campaigns/spring/rows`);
   await page.locator('.drawer').waitFor({ state: 'detached' });
   await isLive();
-  // Without room beside the table, the person's page opens.
+  // Without space beside the table, the recipient's page opens.
   await page.setViewportSize({ width: 800, height: 900 });
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
@@ -325,7 +321,7 @@ browserTest('one click says whose a record is; a file of numbers is chosen, sent
   expect(page.url()).toBe(`${origin}/do-not-call`);
 });
 
-/** Silence of so many seconds, as a WAV file of 8 bits at 8 kHz. */
+/** Silence as a WAV file of 8 bits at 8 kHz. */
 function silence(seconds: number): Buffer {
   const bytes = seconds * 8000;
   const head = Buffer.alloc(44);
@@ -372,10 +368,10 @@ async function openTabs() {
   const other = await page.context().newPage();
   await other.goto(`${origin}/campaigns/spring`);
   await live(other);
-  /** Lets it happen, and waits until a tab shows it. */
+  /** Steers the campaign, and waits until a tab shows it. */
   const happen = async (wish: 'pause' | 'resume', tab: Page): Promise<void> => {
     const at = { campaignId: 'spring', now: noon };
-    await (wish === 'pause' ? pauseCampaign(store, at, { reason: pausedByPerson }) : resumeCampaign(store, at));
+    await (wish === 'pause' ? pauseCampaign(store, at, { reason: pausedByOperator }) : resumeCampaign(store, at));
     await tab.getByRole('link', { name: wish === 'pause' ? 'Resume…' : 'Pause', exact: true }).waitFor();
   };
   return { page, other, happen };
@@ -385,7 +381,6 @@ function live(page: Page): Promise<void> {
   return page.locator('#link[data-link="on"]').waitFor();
 }
 
-/** As when a tab is left or chosen. */
 async function turn(page: Page, isHidden: boolean): Promise<void> {
   await page.evaluate(`
     Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} });
@@ -406,14 +401,14 @@ browserTest('a tab that nobody sees asks for nothing, one that is seen shows at 
   await turn(page, false);
   await page.getByRole('link', { name: 'Resume…', exact: true }).waitFor();
 
-  // What happens is on an open page within two seconds.
+  // Changes show on an open page within two seconds.
   const tookMs: number[] = [];
   for (const wish of ['resume', 'pause', 'resume', 'pause', 'resume'] as const) {
     const begun = performance.now();
     await happen(wish, page);
     tookMs.push(performance.now() - begun);
   }
-  // Some are slow on a busy machine; by the page's own waiting all would be.
+  // A busy machine makes some slow; a defect of the page makes all slow.
   expect(Math.min(...tookMs)).toBeLessThan(2_000);
 
   const sizes = await page.evaluate<[string, number][]>(

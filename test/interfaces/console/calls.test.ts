@@ -33,7 +33,7 @@ test('a call leads from its row to what was said in it and to its recording, and
     /class="other" data-seconds="">\s*<div>[\s\S]*?tool[\s\S]*?no words/,
     `<audio id="recording" controls preload="none" src="${call}/recording">`,
   ]);
-  // Only a person opens it again: each time is in the log.
+  // Never reopened automatically: each opening is logged.
   holds(text, ['data-follows=""', 'data-again=""']);
   expect(await acts()).toEqual(['transcript_shown']);
   expect(await console.text(row)).toContain('operate console: transcript shown, call 1');
@@ -87,7 +87,6 @@ test('a call without a record says why and what to do, and nobody is said to hav
   expect(await console.get('rows/99/calls/1')).toMatchObject({ status: 404 });
   const open = await console.get('rows/2/calls/1');
   expect(open).toMatchObject(told(409, 'is not complete yet'));
-  // It is there without another click once the call is over.
   expect(open.text).toContain('data-follows="spring"');
   await store.db.updateTable('conversations').set({ gone: 1 }).execute();
   expect(await console.text(call)).toContain('has deleted the record');

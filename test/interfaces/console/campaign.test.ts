@@ -24,7 +24,6 @@ test('a button that is pressed twice acts once, and one of yesterday is refused 
   const [pause, cancel] = [await formOf(console, 'pause'), await formOf(console, 'cancel')];
   for (let times = 0; times < 2; times += 1) expect(locationOf(await press('pause', pause, 'admin'))).toBe('/campaigns/spring');
   expect(await actsIn(store)).toEqual(['pause']);
-  // The other one still sees a running campaign.
   const again = await console.get('pause');
   expect(again.status).toBe(409);
   expect(alertOf(again.text)).toMatch(/There is nothing to pause now\..*Last changed by admin console: pause, 2030-01-15 12:00:00/);
@@ -54,7 +53,7 @@ test.for(dialects)('a campaign says why nobody is called, and who waits by the r
   holds(text, [
     /id="waiting-due"[\s\S]*?href="\/campaigns\/spring\/rows\?waiting=due"[\s\S]*?<b class="num">4</,
     /id="waiting-retry"[\s\S]*?href="\/campaigns\/spring\/rows\?waiting=retry"[\s\S]*?<b class="num">1</,
-    // Outside the database there is no Temporal here, which stands in the way.
+    // There is no Temporal here, which is the reason.
     /class="why">[^<]*Temporal/,
     '0 of 6 people done, 1 being called, 5 waiting, 0 cannot be called',
   ]);
@@ -111,7 +110,7 @@ test('reasons and names of people stay text on every page of a campaign', async 
 test.for(dialects)('the log is shown newest first, by kind and page by page, without anybody’s number: %s', async (dialect) => {
   const { console, scenario } = await openWorld(dialect);
   for (let n = 1; n <= 3; n += 1) await scenario.dial(n, noon + n);
-  // What goes together is one line, and no batch has a number.
+  // Related events are one line, without batch numbers.
   holds(await console.text('events'), [/6 calls placed[\s\S]*The list has 6 people/], [/batch \d/]);
   const all = await console.get('events?kind=all');
   const seqs = [...all.text.matchAll(/id="event-(\d+)"/g)].map(([, seq]) => Number(seq));
@@ -140,7 +139,7 @@ test.for(dialects)('the end of a campaign is told by its forecast, with who is n
       .execute();
   console.api.at = noon;
   const shown = async (path: string, wanted: RegExp) => until('it has been read', async () => wanted.test(await console.text(path)));
-  // Nobody can be reached before the last of them is due.
+  // No row is callable before the last of them is due.
   await shown('/campaigns/spring', /35 % answer and talk 90 s[\s\S]*between <time datetime="2030-01-17T12:01[\s\S]*3 next in line/);
   await shown('/', /0 of 6 people done, 0 being called, 6 waiting[\s\S]*latest <time/);
 });
@@ -226,7 +225,7 @@ test('the limits of a campaign that has ended are told, with who acted last, and
   expect(refused.status).toBe(409);
   expect(refused.text).toMatch(/role="alert">[^<]*no pace to change[^<]*Last changed by admin console: adjust/);
   expect(await limits()).toMatchObject({ priority: 20 });
-  // What is told at a field elsewhere has no field here.
+  // Errors shown at a field elsewhere have no field here.
   const wrong = await console.post('limits', { ...old, ...typed, startsPerMinute: '0' });
   expect(wrong).toMatchObject(told(400, /role="alert">[^<]*startsPerMinute/));
 });

@@ -6,17 +6,16 @@ import { openCleanStore } from '../../ledger/clean-store.ts';
 import { ApiWorld, type Connect } from '../api/api-world.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
 
-// Loaded when first asked for; a page waits only briefly.
+// Loaded at first use; a page waits only briefly.
 await import('../../../src/operations/control/aside/forecast.ts');
 
-/** What the page answered. */
 export interface ConsoleAnswer {
   status: number;
   headers: Record<string, unknown>;
   text: string;
 }
 
-/** The page over a store with campaigns made by hand, asked for by a signed-in browser. */
+/** The page over a store with campaigns made by hand, in a signed-in browser. */
 export class ConsoleWorld {
   readonly api: ApiWorld;
 
@@ -50,7 +49,6 @@ export class ConsoleWorld {
     return this.ask({ method: 'POST', url: path, headers, payload: new URLSearchParams(fields).toString() }, role);
   }
 
-  /** Sends a form with its own fields, changed and completed by `fields`. */
   async submit(path: string, fields: Record<string, string> = {}, role: TokenRole = 'operate'): Promise<ConsoleAnswer> {
     return this.post(path, { ...hiddenFields(await this.text(path, role)), ...fields }, role);
   }
@@ -62,10 +60,7 @@ export class ConsoleWorld {
     return this.ask({ method: 'POST', url: path, payload }, role);
   }
 
-  /**
-   * From a signed-in browser on a page of this server, unless its headers say otherwise. An address without a leading `/` is one of
-   * campaign `spring`.
-   */
+  /** From a signed-in browser on a page of this server, unless headers say otherwise. A relative address is below campaign `spring`. */
   async ask({ headers, url, ...request }: Asked, role: TokenRole = 'operate'): Promise<ConsoleAnswer> {
     const own = { 'sec-fetch-site': 'same-origin', cookie: await this.api.cookie(role) };
     const whole = url.startsWith('/') ? url : `/campaigns/spring/${url}`.replace(/\/$/, '');
@@ -90,7 +85,7 @@ export function hiddenFields(text: string): Record<string, string> {
 /** A second at this speed moves no whole millisecond. */
 const stillSpeed = 1e-9;
 
-/** Its clock stands at this instant of service time. Answers its address. */
+/** Its clock stays at this instant of service time. Returns its address. */
 export async function startStillService(at: number): Promise<string> {
   const clock = { speed: stillSpeed, anchorRealMs: Date.now(), anchorServiceMs: at };
   const server = createServer((request, response) => {

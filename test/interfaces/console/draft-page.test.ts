@@ -111,7 +111,6 @@ test('what cannot be used is told at its field, kept there, and keeps it from th
       expect([field, status, at > -1]).toEqual([field, 422, true]);
       expect(/aria-invalid="true"/.exec(text.slice(at))?.index, field).toBeLessThan(400);
       expect(text.slice(at)).toMatch(says);
-      // The focus is on what is wrong.
       expect(/ autofocus/.exec(text.slice(at))?.index, field).toBeLessThan(800);
       expect(text.match(/ autofocus/g)).toHaveLength(1);
       expect(text).toMatch(/Saved\. This needs a change before it can start/);
@@ -127,7 +126,6 @@ test('what cannot be used is told at its field, kept there, and keeps it from th
 test('what nobody has written yet is no mistake before somebody wants to start, and stands in what is left to do', async () => {
   const world = await DraftWorld.empty();
   const path = await world.begin();
-  // The rest is foretold all the same.
   const has = [/<span>Agent: This is missing/, /<span class="big num">3<\/span>/];
   holds(await world.page(path), has, [/id="agent_id"[^>]*aria-invalid/]);
   const { status, text: asked } = await world.save(path, 'start');
@@ -165,7 +163,6 @@ test('agents and numbers are chosen by name, and a variable of the agent that is
     'Agent and caller number are ready at the service',
   ]);
   holds(await world.yaml(path), ["first_name: '{{ first_name }}'"], ['clinic']);
-  // What was taken out stays out.
   await world.save(path, 'words', { ...speaker, 'variables.0.name': 'first_name', 'variables.0.value': '' });
   expect(await world.yaml(path)).not.toContain('{{ first_name }}');
 });
@@ -190,7 +187,7 @@ test('a row is fixed in the draft’s copy of the list, once, and nothing else o
   holds(await world.page(path), ['2 rows cannot be called'], ['name="fix.2.1"']);
   const mended = 'name,phone,note\nAna,+12125550131,"a;\n""b"" c"\nBen,+1 212 555 0132,"x,y"\nChloe,+12125550131,\nDan,+12125550133,é,too many\n';
   expect(await world.console.text(`${path}/list-file`)).toBe(mended);
-  // Written for a list that is gone.
+  // Written for a list that was replaced.
   await world.save(path, 'fix', { ...fixes, 'fix.1.1': 'nothing' });
   expect(await world.console.text(`${path}/list-file`)).toBe(mended);
   expect((await store.db.selectFrom('draft_pieces').selectAll().execute()).length).toBe(1);
@@ -362,7 +359,6 @@ test('a copy says what the file of its campaign says, also what the page does no
   const { starts_at: _, ends_at: __, ...rest } = written;
   expect(await copied()).toEqual({ ...rest, id: 'spring-2' });
   expect(await world.page(path)).toMatch(/its file has[\s\S]*<code>breaker<\/code>/);
-  // What a person writes goes before what was copied.
   await world.save(path, 'calls', { hours: 'any', 'retry.max_attempts': '2', 'caps.calls': '1', 'caps.within': '48h' });
   expect(await copied()).toMatchObject({
     hours: 'any',

@@ -119,7 +119,6 @@ test('a list that is too large is refused while it comes, and nothing is kept', 
   announced.on('error', () => {});
   announced.destroy();
   expect(await keptIn(store)).toEqual(nothing);
-  // To send so much takes seconds.
   if (!isFull) return;
   const streamed = send({});
   const answered = once(streamed, 'response') as Promise<[IncomingMessage]>;
@@ -177,7 +176,7 @@ test('a draft is rehearsed with its own two files, told of on the way, and its r
   expect(page).toMatch(
     /The rehearsal did not go as it should[\s\S]*You have not changed anything since\.[\s\S]*href="[^"]+\/rehearsal">Report/,
   );
-  // Another process reads it from the database, and so does this one after a restart.
+  // Another process reads it from the database, like this one after a restart.
   expect(await (await ConsoleWorld.over(world.store)).text(`${path}/rehearsal`, 'admin')).toContain(
     'Not as it should be: 1 row has no outcome',
   );
@@ -233,7 +232,7 @@ test('a list whose encoding is not certain shows its likely readings, and one cl
   const chosen = await world.page(path);
   holds(chosen, [/value="macintosh" aria-pressed="true"/, '<td>Renée Müller</td>', /4 of 4 rows can be called/]);
   expect(await world.yaml(path)).toContain('encoding: macintosh');
-  // Another list is read anew, in an encoding that is kept.
+  // Another list is read again, in a stored encoding.
   expect(await world.upload(list, { path: `${path}/list`, fields: { 'list.encoding': 'MacRoman' } })).toMatchObject({ status: 303 });
   expect(await world.page(path)).not.toContain('Which letters');
   const unknown = await world.upload(list, { path: `${path}/list`, fields: { 'list.encoding': 'klingon' } });

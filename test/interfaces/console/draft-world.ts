@@ -21,7 +21,6 @@ export const goodWords = {
 export const goodName = { id: 'autumn', name: 'Autumn' };
 export const goodCalls = { hours: 'any', 'pacing.max_concurrent_calls': '5', 'retry.max_attempts': '2', 'retry.no_answer': '4h, next_day' };
 
-/** The page as the maker of a campaign uses it. */
 export class DraftWorld {
   readonly console: ConsoleWorld;
 
@@ -45,12 +44,10 @@ export class DraftWorld {
     return this.console.post(`${path}/${part}`, fields);
   }
 
-  /** The campaign file of a draft. */
   async yaml(path: string): Promise<string> {
     return this.console.text(`${path}/campaign.yaml`);
   }
 
-  /** Sends the upload form. */
   async upload(
     content: string | Uint8Array,
     { path = '/new', name = 'list.csv', fields = {}, role = 'operate' }: Partial<Upload> = {},
@@ -61,7 +58,6 @@ export class DraftWorld {
     return this.raw(path, form, {}, role);
   }
 
-  /** Sends any body at all. */
   async raw(
     path: string,
     payload: FormData | string,
@@ -71,14 +67,13 @@ export class DraftWorld {
     return this.console.ask({ method: 'POST', url: path, headers, payload }, role);
   }
 
-  /** Answers where its draft is: `/new/<draft>`. */
+  /** Returns the draft's path: `/new/<draft>`. */
   async begin(content: string | Uint8Array = goodList, upload: Partial<Upload> = {}): Promise<string> {
     const { status, headers, text } = await this.upload(content, upload);
     if (status !== 303) throw new Error(`the list was refused: ${text}`);
     return String(headers['location']);
   }
 
-  /** Waits until it shows what would happen. */
   async page(path: string, role: TokenRole = 'operate'): Promise<string> {
     return until('the list of the draft is read', async () => {
       const { text } = await this.console.get(path, role);

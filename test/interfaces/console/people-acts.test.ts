@@ -65,7 +65,7 @@ test('dialling again says how many may be called twice, and without Temporal not
     'this person is called twice',
     /Records that may be their call<\/dt>\s*<dd><span class="num">2</,
   ]);
-  // All of them are told apart by a person alone.
+  // Each of these needs a decision of its own.
   expect(await console.text('unresolved')).not.toContain('/campaigns/spring/resolve?decision=redial');
   expect(await console.text('resolve?decision=redial')).toContain('Nobody can be decided about together');
   const { db } = scenario.store;
@@ -120,7 +120,7 @@ test.for(bothDialects)(
     expect(await console.post('rows/2/resolve', fields)).toMatchObject({ headers: { location: '/decisions' } });
     const left = await console.submit('/campaigns/autumn/rows/1/resolve?decision=give_up&from=all');
     expect(locationOf(left)).toBe('/decisions');
-    // Who was left open waits for nobody.
+    // A given-up row needs no decision.
     expect(await console.text('/decisions')).toContain('31 people need a decision');
     expect((await autumn.recipients())[0]).toMatchObject({ reason: 'given_up' });
   },

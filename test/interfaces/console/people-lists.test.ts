@@ -40,7 +40,6 @@ test('a number is checked without standing in an address, and is masked in the a
   expect(checked.text.replaceAll(/\n/g, '')).not.toMatch(obeyed);
   const bad = await console.post('/do-not-call', { numbers: '12', region: '' });
   expect(bad.text).toContain('Number 1 of 1 cannot be used');
-  // What was written stays.
   const unread = await console.submit('/do-not-call/add', { numbers: '555', region: 'US', reason: attack });
   expect(unread.status).toBe(422);
   holds(unread.text, ['Number 1 of 1 cannot be used', '555</textarea>'], ['<script>alert']);

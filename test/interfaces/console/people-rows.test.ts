@@ -20,7 +20,6 @@ async function openWorld(options: ScenarioOptions = {}) {
   return { store, scenario, console, acted: () => actsIn(store) };
 }
 
-/** Rows of the table. */
 const keys = (text: string) => [...text.matchAll(/<tr id="row-(\d+)"/g)].map(([, key]) => Number(key));
 
 test('no page of rows or of a person holds a whole number until somebody asks, and asking is one line of the log', async () => {
@@ -33,7 +32,6 @@ test('no page of rows or of a person holds a whole number until somebody asks, a
   expect(locationOf(shown)).toBe('/campaigns/spring/rows/1');
   for (const path of paths) expect(await console.text(path)).toContain(one);
   expect(await acted()).toEqual(['numbers_shown']);
-  // Of the one who asked, and of nobody else.
   expect(await console.text('rows', 'admin')).not.toContain(one);
   await console.post('numbers', { show: 'no', to: '/' });
   expect(await console.text('rows')).not.toContain(one);
@@ -79,7 +77,7 @@ test('rejected rows are corrected where they stand; what is still wrong is told,
   expect(await states()).toEqual([[first, null], [second, null], [first, 'rejected'], [null, 'rejected']]); // prettier-ignore
   await console.post('numbers', { show: 'yes', to: '/' });
   expect(await console.text(path)).toContain(`value="${first}"`);
-  // Seen whole, what stands there is no change.
+  // Unmasked, the present value is no change.
   expect((await console.submit(path, { 'fix.3.0': first })).status).toBe(422);
   const whole = await console.submit(path, { 'fix.3.0': third });
   expect(locationOf(whole)).toBe('/campaigns/spring');
@@ -117,7 +115,7 @@ test('whoever may only look is not shown numbers, and has no button for them', a
 
 test('a number is searched for without standing in any address, and the search stays when numbers are shown', async () => {
   const { console, acted } = await openWorld();
-  // A filter that stayed on would hide search results.
+  // A remaining filter would hide search results.
   const form = /<form id="rows-search"[^>]*method="post" action="\/campaigns\/spring\/rows"/;
   expect(await console.text('rows?outcome=completed')).toMatch(form);
   const found = await console.post('rows', { search: '203 555-0142' });
@@ -166,7 +164,6 @@ test('columns of the list are shown and ordered by for whoever may operate, and 
     [/data-label="city">Oslo</, 'href="/campaigns/spring/rows?sort=column-1&amp;columns=2&amp;person=3"'],
     [/data-label="name"/],
   );
-  // Not by numbers, unknown columns, or what a reader may not see.
   for (const sort of ['column-0', 'column-9', 'x']) expect(keys(await console.text(`rows?sort=${sort}`))).toEqual([1, 2, 3]);
   const reader = await console.get('rows?sort=column-1&columns=1,2', 'read');
   expect(keys(reader.text)).toEqual([1, 2, 3]);
@@ -261,6 +258,6 @@ test('who was talked to, and whose record is not complete yet, is not shown as b
     statusOf({ ...row, disposition: null, terms, ...more }, noon + 60_000).text.replaceAll(/<[^>]*>/g, '');
   expect(text({})).toMatch(/Calling for/);
   expect(text({ disposition: 'answered' })).toMatch(/Answered their record is awaited/);
-  // A call back is planned: the talk before it came to something.
+  // A callback is planned: the previous talk had a result.
   expect(text({ disposition: 'answered', result: 'later' })).toMatch(/Calling next/);
 });

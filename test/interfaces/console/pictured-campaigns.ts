@@ -1,5 +1,5 @@
 import { defaultRetryDelays } from '../../../src/rules/attempts/retry-schedule.ts';
-import { pausedByPerson } from '../../../src/rules/lifecycle.ts';
+import { pausedByOperator } from '../../../src/rules/lifecycle.ts';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import { closeRound } from '../../../src/ledger/campaign/rounds.ts';
 import { pauseCampaign, startDialling } from '../../../src/ledger/rows/campaigns.ts';
@@ -8,10 +8,10 @@ import { buildRow, hourMs, minuteMs, type RulesChanges } from '../../support/cam
 import type { Store } from '../../../src/ledger/tx.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/row-hash.ts';
 
-/** Half past eleven in New York, where the day began at nine. */
+/** 11:30 in New York, where the day began at nine. */
 export const picturedAt = Date.UTC(2030, 0, 15, 16, 30);
 
-/** Nine o'clock in New York, and an hour before, in Halifax. */
+/** Nine o'clock in New York; an hour earlier, in Halifax. */
 const opening = Date.UTC(2030, 0, 15, 14);
 const halifaxOpening = opening - hourMs;
 const perBatch = 20;
@@ -36,7 +36,7 @@ const rules: RulesChanges = {
   retry: { maxAttempts: 3, delays: { ...defaultRetryDelays, voicemail: 'never', busy: [45 * minuteMs], no_answer: [3 * hourMs] } },
 };
 
-/** So many rows of each place in turn; those of Halifax share a name. */
+/** Rows per place in turn; those of Halifax share a name. */
 function rowsOf(counts: Partial<Record<keyof typeof places, number>>): ImportRow[] {
   const people = Object.entries(counts).flatMap(([place, count]) => {
     const { area, zones, regions } = places[place as keyof typeof places];
@@ -49,7 +49,7 @@ function rowsOf(counts: Partial<Record<keyof typeof places, number>>): ImportRow
   });
 }
 
-/** From this row on: a letter in the number, somebody else's number, none. */
+/** From this row on: a letter in the number, another row's number, none. */
 function rejectedRows(from: number): ImportRow[] {
   const wrong = [['+1212555O161', 'invalid_phone'], ['+12125550100', 'duplicate_phone'], ['', 'missing_phone']]; // prettier-ignore
   return wrong.map(([cell = '', reason = ''], index) => ({
@@ -67,7 +67,6 @@ function rejectedRows(from: number): ImportRow[] {
 type Result = NonNullable<ConversationFacts['callResult']>;
 const results: readonly Result[] = ['answered', 'answered', 'no_answer', 'answered', 'voicemail', 'busy', 'answered'];
 
-/** Most calls were answered. */
 async function recordsOf(scenario: Scenario, n: number, at: number): Promise<Partial<ConversationFacts>[]> {
   const attempts = (await scenario.attempts()).filter(({ batch_id: batch }) => batch === scenario.batchId(n));
   return attempts.map(({ attempt_id: attempt, e164 }, index) => {
@@ -78,7 +77,6 @@ async function recordsOf(scenario: Scenario, n: number, at: number): Promise<Par
   });
 }
 
-/** Dials a batch at each instant, from batch `first` on, and settles it before the next. */
 async function dialBatches(scenario: Scenario, instants: readonly number[], first = 1): Promise<void> {
   for (const [index, at] of instants.entries()) {
     const n = first + index;
@@ -87,7 +85,7 @@ async function dialBatches(scenario: Scenario, instants: readonly number[], firs
   }
 }
 
-/** Three people are called with the same words; nobody can tell whose the two numberless records are. */
+/** Three recipients get the same words; the two numberless records fit any of them. */
 async function dialInDoubt(scenario: Scenario, at: number): Promise<void> {
   await scenario.dial(1, at);
   const silent = { calleeNumber: null, callResult: null, openingLine: 'Hello Sam' };
@@ -119,7 +117,7 @@ export async function makePicturedCampaigns(store: Store): Promise<void> {
     rules,
     now: opening - 2 * hourMs,
   });
-  await pauseCampaign(store, { campaignId: renewals.campaignId, now: opening + hourMs }, { reason: pausedByPerson });
+  await pauseCampaign(store, { campaignId: renewals.campaignId, now: opening + hourMs }, { reason: pausedByOperator });
   const tomorrow = opening + 24 * hourMs;
   await beginCampaign(store, {
     campaignId: 'spring-offers',

@@ -22,7 +22,7 @@ async function openWorld(options: ScenarioOptions = {}) {
   return { store, console, lines };
 }
 
-/** What a form shows beside its fields, for an answer that no request brings about at will. */
+/** What a form shows beside its fields, for answers that no request can force. */
 async function shownFor({ api }: ConsoleWorld, action: ConsoleAction | undefined, row: object): Promise<string> {
   const params = { campaign: 'spring' };
   const asked = {
@@ -92,7 +92,6 @@ test('additions of the page count among those of the server, and one too many is
   expect(refused).toMatchObject(told(429, /role="alert">More rows are being added/));
   expect(refused.text).toContain('value="lead-1"');
   ends[0]?.();
-  // Each gives its place back.
   for (const at of [1, 2]) expect(locationOf(await add(at))).toBe(`/campaigns/spring/rows/${at}`);
 });
 

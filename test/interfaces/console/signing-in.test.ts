@@ -40,7 +40,7 @@ test.for(bothDialects)('a session is no token, is known to every process, and en
   const store = await openAt(location);
   const [world, other] = [await ApiWorld.over(store), await ApiWorld.over(await openAt(location))];
   const token = world.tokenText('operate');
-  // It may hold a _ of its own.
+  // It may contain a _ itself.
   const secret = token.slice(-43);
   const { cookie } = await signIn(world, token);
   const session = cookie.replace(/^carillon_session=/, '');
@@ -125,7 +125,7 @@ test('who tries tokens is slowed down, alone and together with others, and is to
   world.at += 29_999;
   expect(await signIn(world, good)).toMatchObject({ status: 429, retryAfter: 1 });
   world.at += 1;
-  // Those who sign in take nothing from each other.
+  // Successful sign-ins use up no tries.
   for (let tries = 0; tries < 20; tries += 1) expect((await signIn(world, good)).status).toBe(303);
   expect((await signIn(world, wrong)).status).toBe(401);
   expect((await signIn(world, good)).status).toBe(429);

@@ -22,7 +22,6 @@ type Picture = readonly [
   more?: { size?: keyof typeof sizes; colorScheme?: 'light' | 'dark'; open?: (page: Page) => Promise<void> },
 ];
 
-/** All but the schedules: there is no Temporal. */
 const pictures: readonly Picture[] = [
   ['campaigns', '/'],
   ['campaign', '/campaigns/reminders'],
@@ -59,7 +58,7 @@ async function upload(page: Page): Promise<void> {
 const database = await mkdtemp(join(tmpdir(), 'carillon-pictures-'));
 const store = await openStore({ sqlitePath: join(database, 'carillon.db') });
 await makePicturedCampaigns(store);
-// Of the service that the server is set to, which is not there either.
+// The server's configured service, which is absent too.
 const service = 'http://127.0.0.1:9';
 await store.db.updateTable('campaigns').set({ account_id: service }).execute();
 const now = () => picturedAt;

@@ -44,7 +44,7 @@ test('a campaign is listed with its progress, why it waits, its limit and what n
     const answer = await console.get('/');
     return answer.text.includes('latest <time') && answer.text;
   });
-  // Whoever is wanted comes first.
+  // Recipients wanted next come first.
   expect(listed(text)).toEqual(['list-001', 'list-002']);
   holds(
     text,
@@ -75,7 +75,6 @@ test('a console without a campaign says what to do next, and tells who may only 
   const console = await ConsoleWorld.empty();
   const { text } = await console.get('/');
   expect(text).toMatch(/No campaigns yet[\s\S]*carillon demo[\s\S]*href="\/new"/);
-  // This server calls with a real service.
   expect(text).not.toContain('Run the example');
   expect(await console.post('/example', { key: 'k1' })).toMatchObject(told(409, 'has no sandbox'));
   const reader = await console.text('/', 'read');
@@ -118,7 +117,7 @@ test('the example runs beside a draft, and beside a second database that has it 
 
 const path = 'recover';
 
-/** Temporal has never heard of it; calls are open, and the service has these conversations. */
+/** Temporal does not know it; calls are open, and the service has these conversations. */
 async function openLost(conversations: () => object[]) {
   const store = await openCleanStore('sqlite');
   const scenario = await beginProven(store, { rules: { pacing: { batchSize: 2 } } });
@@ -138,7 +137,7 @@ async function openConnected(store: Store, service: NodeJS.ProcessEnv): Promise<
 }
 
 test('a campaign that Temporal has lost is recovered from the page, which says before in numbers what goes on', async () => {
-  // Two may be the open calls'; the third is of a stranger.
+  // Two may belong to the open calls; the third is foreign.
   let conversations: object[] = ['conv_1', 'conv_2', 'conv_of_nobody'].map((id, index) => ({
     conversation_id: id,
     metadata: { start_time: new Date(noon + (30 + index) * 1_000).toISOString() },
@@ -171,7 +170,6 @@ test('a campaign that has ended or was not started is not offered to be recovere
   expect(await console.get(path)).toMatchObject(told(409, 'It was not started yet'));
 });
 
-/** A database with one schedule. */
 async function openScheduled() {
   const store = await openCleanStore('sqlite');
   await putSchedule(store, {

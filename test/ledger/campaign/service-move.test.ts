@@ -6,9 +6,9 @@ import { findOpenElsewhere, listElsewhere, listSchedulesElsewhere, moveService }
 import {
   putSchedule,
   findSchedule,
-  lastFiring,
+  readLastScheduledRun,
   listSchedules,
-  noteFiring,
+  recordScheduledRun,
   removeSchedule,
   type Schedule,
 } from '../../../src/ledger/campaign/schedules.ts';
@@ -16,7 +16,7 @@ import { verifyLog } from '../../../src/verify/log.ts';
 import { buildRows } from '../../support/campaign-rules.ts';
 import { agentId, beginCampaign, beginProven, noon, numbers } from '../scenario.ts';
 import { test, openLedger, unjudged } from '../ledger-test.ts';
-import type { Firing } from '../../../src/rules/events.ts';
+import type { ScheduledRun } from '../../../src/rules/events.ts';
 import { readLookUpProof, storeLookUpProof, type LookUpProof } from '../../../src/ledger/campaign/lookup-proof.ts';
 
 const before = 'http://service';
@@ -97,7 +97,7 @@ const schedule: Schedule = {
   unnamedEncoding: null,
 };
 
-function firing(day: number, failure: string | null = null): Firing {
+function firing(day: number, failure: string | null = null): ScheduledRun {
   const { scheduleId } = schedule;
   return { scheduleId, campaignId: `spring-2026-01-0${day}t0900`, scheduledAt: noon + day, failure };
 }
@@ -114,14 +114,14 @@ test.both.from(openLedger)('a schedule is kept as it was written, and made anew 
 });
 
 test.from(openLedger)('the log tells each end of a firing once, and the judge takes it for no campaign', async (store) => {
-  const note = (entry: Firing) => noteFiring(store, entry, { parentId: 'spring', now: noon });
-  expect(await lastFiring(store.db, 'spring', schedule.scheduleId)).toBeUndefined();
+  const note = (entry: ScheduledRun) => recordScheduledRun(store, entry, { parentId: 'spring', now: noon });
+  expect(await readLastScheduledRun(store.db, 'spring', schedule.scheduleId)).toBeUndefined();
   for (const entry of [firing(1), firing(1), firing(1, 'ended by hand'), firing(2, 'no list'), firing(2, 'no list')]) await note(entry);
-  expect(await lastFiring(store.db, 'spring', schedule.scheduleId)).toEqual(firing(2, 'no list'));
+  expect(await readLastScheduledRun(store.db, 'spring', schedule.scheduleId)).toEqual(firing(2, 'no list'));
   await note(firing(3));
-  await noteFiring(store, { ...firing(4), scheduleId: 'carillon/other/spring' }, { parentId: 'spring', now: noon });
-  expect(await lastFiring(store.db, 'spring', schedule.scheduleId)).toEqual(firing(3));
-  const told = (await readEvents(store.db, 'spring')).map(({ type, data }) => [type, (data as Firing).campaignId]);
+  await recordScheduledRun(store, { ...firing(4), scheduleId: 'carillon/other/spring' }, { parentId: 'spring', now: noon });
+  expect(await readLastScheduledRun(store.db, 'spring', schedule.scheduleId)).toEqual(firing(3));
+  const told = (await readEvents(store.db, 'spring')).map(({ type, data }) => [type, (data as ScheduledRun).campaignId]);
   expect(told).toEqual([
     ['schedule.fired', 'spring-2026-01-01t0900'],
     ['schedule.failed', 'spring-2026-01-01t0900'],

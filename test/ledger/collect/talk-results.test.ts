@@ -12,7 +12,7 @@ import { answered, noon, numbers, type Scenario, agentId, begin } from '../scena
 import type { TestDialect } from '../test-stores.ts';
 import { test, beginOn, unjudged, openLedger } from '../ledger-test.ts';
 import { listDueReads, storeRead } from '../../../src/ledger/doubt/conversations.ts';
-import { pauseBetweenLooks, readAgentRecords } from '../../../src/ledger/doubt/agent-records.ts';
+import { pauseBetweenSweeps, readAgentRecords } from '../../../src/ledger/doubt/agent-records.ts';
 import { storeListed } from '../../../src/ledger/collect/listed-records.ts';
 import { conversationRecord } from '../../rules/conversation-record.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
@@ -148,9 +148,9 @@ test('while several campaigns wait for records, they look twice as often, and on
   const spring = await begin(store, 'spring', pacing, 2);
   const { timing } = (await spring.campaign()).rules;
   await spring.dial(1);
-  expect(await pauseBetweenLooks(store.db, { agentId, timing })).toBe(timing.pollMs);
+  expect(await pauseBetweenSweeps(store.db, { agentId, timing })).toBe(timing.pollMs);
   await (await begin(store, 'summer', pacing, 2, 2)).dial(1);
-  expect(await pauseBetweenLooks(store.db, { agentId, timing })).toBe(timing.pollMs / 2);
+  expect(await pauseBetweenSweeps(store.db, { agentId, timing })).toBe(timing.pollMs / 2);
   expect(await list(store, going, noon + 10_000)).toEqual([]);
   expect(await list(store, over, noon + 40_000)).toEqual(['conversation_1']);
   await read(store, over, noon + 40_000);

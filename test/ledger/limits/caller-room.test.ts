@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { setCallback } from '../../../src/ledger/people/callbacks.ts';
 import { readIdleReason } from '../../../src/ledger/read/idle-reason.ts';
 import { readingOf } from '../../../src/presentation/words/why.ts';
-import { CallerSorting, roomOf, type CallerLimits } from '../../../src/rules/caller-choice.ts';
+import { CallerSorting, capacityOf, type CallerLimits } from '../../../src/rules/caller-choice.ts';
 import { realClock } from '../../../src/service/port/service-clock.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { beginProven, noon, numbers, type Scenario, waits } from '../scenario.ts';
@@ -27,22 +27,22 @@ async function begin(
 test('a number has room for as many calls as each stretch allows, and for one more when the oldest has left it', () => {
   const limits = { perHour: 2, perDay: 4 };
   const ago = (...minutes: number[]) => minutes.map((each) => noon - each * minuteMs);
-  expect(roomOf(limits, [], noon)).toMatchObject({ room: 2, freeAt: noon });
-  expect(roomOf(limits, ago(10), noon)).toMatchObject({ room: 1, freeAt: noon });
-  expect(roomOf(limits, ago(10, 50), noon)).toMatchObject({ room: 0, freeAt: noon + 10 * minuteMs });
-  expect(roomOf(limits, ago(60, 10), noon)).toMatchObject({ room: 1, freeAt: noon });
-  expect(roomOf(limits, ago(100, 200, 300, 400), noon)).toMatchObject({ room: 0, freeAt: noon + 24 * hourMs - 400 * minuteMs });
+  expect(capacityOf(limits, [], noon)).toMatchObject({ room: 2, freeAt: noon });
+  expect(capacityOf(limits, ago(10), noon)).toMatchObject({ room: 1, freeAt: noon });
+  expect(capacityOf(limits, ago(10, 50), noon)).toMatchObject({ room: 0, freeAt: noon + 10 * minuteMs });
+  expect(capacityOf(limits, ago(60, 10), noon)).toMatchObject({ room: 1, freeAt: noon });
+  expect(capacityOf(limits, ago(100, 200, 300, 400), noon)).toMatchObject({ room: 0, freeAt: noon + 24 * hourMs - 400 * minuteMs });
   // Over the limit: the excess leaves first.
-  expect(roomOf({ perHour: 1, perDay: null }, ago(10, 50), noon)).toMatchObject({ room: 0, freeAt: noon + 50 * minuteMs });
+  expect(capacityOf({ perHour: 1, perDay: null }, ago(10, 50), noon)).toMatchObject({ room: 0, freeAt: noon + 50 * minuteMs });
 });
 
 test('with a spread a number makes one call in each such stretch', () => {
   const limits = { perHour: 3, perDay: null, spreadMs: 15 * minuteMs };
   const ago = (...minutes: number[]) => minutes.map((each) => noon - each * minuteMs);
-  expect(roomOf(limits, [], noon)).toMatchObject({ room: 1, freeAt: noon });
-  expect(roomOf(limits, ago(10), noon)).toMatchObject({ room: 0, freeAt: noon + 5 * minuteMs });
-  expect(roomOf(limits, ago(16), noon)).toMatchObject({ room: 1, freeAt: noon });
-  expect(roomOf(limits, ago(16, 32, 48), noon)).toMatchObject({ room: 0, freeAt: noon + 12 * minuteMs });
+  expect(capacityOf(limits, [], noon)).toMatchObject({ room: 1, freeAt: noon });
+  expect(capacityOf(limits, ago(10), noon)).toMatchObject({ room: 0, freeAt: noon + 5 * minuteMs });
+  expect(capacityOf(limits, ago(16), noon)).toMatchObject({ room: 1, freeAt: noon });
+  expect(capacityOf(limits, ago(16, 32, 48), noon)).toMatchObject({ room: 0, freeAt: noon + 12 * minuteMs });
 });
 
 test('whose number is full for longer than it sticks is called from another one', () => {
@@ -77,16 +77,16 @@ test('room is kept for each call back that is due before a call of now has left 
   const limits = { perHour: 3, perDay: null };
   const calls = (...minutes: number[]) => minutes.map((each) => noon - each * minuteMs);
   const dues = (...minutes: number[]) => minutes.map((each) => noon + each * minuteMs);
-  expect(roomOf(limits, [], noon, dues(30))).toMatchObject({ room: 3, free: 2 });
-  expect(roomOf(limits, [], noon, dues(30, 40))).toMatchObject({ room: 3, free: 1 });
+  expect(capacityOf(limits, [], noon, dues(30))).toMatchObject({ room: 3, free: 2 });
+  expect(capacityOf(limits, [], noon, dues(30, 40))).toMatchObject({ room: 3, free: 1 });
   // Due when a call of now is over an hour old.
-  expect(roomOf(limits, [], noon, dues(61))).toMatchObject({ room: 3, free: 3 });
+  expect(capacityOf(limits, [], noon, dues(61))).toMatchObject({ room: 3, free: 3 });
   // Both earlier calls are gone by then.
-  expect(roomOf(limits, calls(50, 40), noon, dues(30))).toMatchObject({ room: 1, free: 1 });
-  expect(roomOf(limits, calls(10, 5), noon, dues(30))).toMatchObject({ room: 1, free: 0, looksAt: noon + 30 * minuteMs });
-  expect(roomOf(limits, calls(50, 5), noon, dues(9))).toMatchObject({ room: 1, free: 0, looksAt: noon + 9 * minuteMs });
+  expect(capacityOf(limits, calls(50, 40), noon, dues(30))).toMatchObject({ room: 1, free: 1 });
+  expect(capacityOf(limits, calls(10, 5), noon, dues(30))).toMatchObject({ room: 1, free: 0, looksAt: noon + 30 * minuteMs });
+  expect(capacityOf(limits, calls(50, 5), noon, dues(9))).toMatchObject({ room: 1, free: 0, looksAt: noon + 9 * minuteMs });
   // One that is due takes its place now.
-  expect(roomOf(limits, calls(10), noon, dues(-5))).toMatchObject({ room: 2, free: 1 });
+  expect(capacityOf(limits, calls(10), noon, dues(-5))).toMatchObject({ room: 2, free: 1 });
 });
 
 test.from(openLedger)('a number calls no more often than it may, over all campaigns', async (store) => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { explainFaults, type CallerFault, type CallerStanding } from '../../../src/rules/caller-choice.ts';
-import { claimCallerLook, noteCallers, readCallerUse } from '../../../src/ledger/limits/callers.ts';
+import { explainFaults, type CallerFault, type CallerStatus } from '../../../src/rules/caller-choice.ts';
+import { claimCallerCheck, noteCallers, readCallerUse } from '../../../src/ledger/limits/callers.ts';
 import type { EventData } from '../../../src/rules/events.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
 import { buildRows, buildRules, minuteMs } from '../../support/campaign-rules.ts';
@@ -9,13 +9,13 @@ import type { ImportRow } from '../../../src/ledger/campaign/row-hash.ts';
 import { test, beginOn, unjudged } from '../ledger-test.ts';
 
 const pool = ['pn_ny', 'pn_fl', 'pn_uk'];
-const places: Record<string, Pick<CallerStanding, 'country' | 'regions'>> = {
+const places: Record<string, Pick<CallerStatus, 'country' | 'regions'>> = {
   pn_ny: { country: 'US', regions: ['NY'] },
   pn_fl: { country: 'US', regions: ['FL'] },
   pn_uk: { country: 'GB', regions: null },
 };
 
-function standings(ids: readonly string[], faults: Record<string, CallerFault> = {}): CallerStanding[] {
+function standings(ids: readonly string[], faults: Record<string, CallerFault> = {}): CallerStatus[] {
   return ids.map((phoneNumberId) => ({
     phoneNumberId,
     e164: '+12125550199',
@@ -167,7 +167,7 @@ test.from(beginOn, { rules: { pacing } })('numbers that fail end a cool-down: on
 test('one worker looks at the numbers at a time, and not again before its time', async (dialect) => {
   const scenario = await beginOn(dialect, { rules: { callers: { numbers: pool, choice: 'region' } } });
   const campaign = await scenario.campaign();
-  const claim = (now: number) => claimCallerLook(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs, now });
+  const claim = (now: number) => claimCallerCheck(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs, now });
   expect((await Promise.all([claim(noon), claim(noon)])).sort()).toEqual(['due', 'not_yet']);
   expect(await claim(noon + 10 * minuteMs - 1)).toBe('not_yet');
   expect(await claim(noon + 10 * minuteMs)).toBe('due');
@@ -185,7 +185,7 @@ test('failed calls bring the next look forward, but not at once', async (dialect
   const scenario = await beginOn(dialect, { rules: { pacing: { ...pacing, batchSize: 4 }, retry: never }, rows: 20 });
   await look(scenario);
   const campaign = await scenario.campaign();
-  const claim = (now: number) => claimCallerLook(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs, now });
+  const claim = (now: number) => claimCallerCheck(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs, now });
   await callAll(scenario, 1, 'answered', noon + minuteMs);
   await callAll(scenario, 2, 'failed', noon + 2 * minuteMs);
   expect(await claim(noon + 3 * minuteMs)).toBe('not_yet');

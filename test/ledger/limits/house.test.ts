@@ -1,16 +1,16 @@
 import { expect } from 'vitest';
-import { listHouse, readHouse, setHouse } from '../../../src/ledger/limits/house.ts';
+import { listAccountRulesVersions, readLatestAccountRules, storeAccountRules } from '../../../src/ledger/limits/house.ts';
 import { findCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { buildRows, dayMs, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
 import { beginProven, noon, numbers, waits } from '../scenario.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
-import type { HouseRules } from '../../../src/rules/campaign-rules.ts';
+import type { AccountRules } from '../../../src/rules/campaign-rules.ts';
 import { test, openLedger } from '../ledger-test.ts';
 
-type Changes = Partial<Omit<HouseRules, 'version'>>;
+type Changes = Partial<Omit<AccountRules, 'version'>>;
 const set = (store: Store, changes: Changes, now = noon) => {
   const nothing = { calendar: { hours: null, closedOn: [] }, caps: [], callerLimits: null, requires: { consent: false, optOut: false } };
-  return setHouse(store, { text: JSON.stringify(changes), rules: { ...nothing, ...changes }, now });
+  return storeAccountRules(store, { text: JSON.stringify(changes), rules: { ...nothing, ...changes }, now });
 };
 const begin = (store: Store, id: string, rules: RulesChanges = {}) =>
   beginProven(store, { campaignId: id, rows: buildRows(numbers(3), (index) => `Guest ${index} of ${id}`), rules });
@@ -61,8 +61,8 @@ test.both.from(openLedger)('each change is a version, the same again is none, an
   expect(await set(store, {})).toMatchObject({ version: 0, changed: false });
   expect(await set(store, { caps })).toMatchObject({ version: 1, changed: true });
   expect(await set(store, { caps }, noon + 1)).toMatchObject({ version: 1, changed: false });
-  expect(await readHouse(store.db)).toMatchObject({ version: 1, caps });
+  expect(await readLatestAccountRules(store.db)).toMatchObject({ version: 1, caps });
   expect(await set(store, {}, noon + 2)).toMatchObject({ version: 2, changed: true });
-  expect(await readHouse(store.db)).toBeNull();
-  expect((await listHouse(store.db)).map(({ version, setAt }) => [version, setAt])).toEqual([[2, noon + 2], [1, noon]]); // prettier-ignore
+  expect(await readLatestAccountRules(store.db)).toBeNull();
+  expect((await listAccountRulesVersions(store.db)).map(({ version, setAt }) => [version, setAt])).toEqual([[2, noon + 2], [1, noon]]); // prettier-ignore
 });

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { cancelCallback, CallbackRefusedError, listCallbacks, setCallback } from '../../../src/ledger/people/callbacks.ts';
 import { RecipientEditor } from '../../../src/ledger/people/edit-recipients.ts';
-import { findCallingFiring, findGoingFiring, noteFiring } from '../../../src/ledger/campaign/schedules.ts';
+import { findCallingRunCampaign, findActiveRunCampaign, recordScheduledRun } from '../../../src/ledger/campaign/schedules.ts';
 import { withdrawRecipients } from '../../../src/ledger/people/withdraw-recipients.ts';
 import { readFigures } from '../../../src/ledger/read/figures.ts';
 import { drainCampaign } from '../../../src/ledger/rows/campaigns.ts';
@@ -289,8 +289,8 @@ test('a campaign that has nobody left but whom it calls back does not hold its s
   const schedule = { campaignId: 'daily', scheduleId: 'daily' };
   const scenario = await begin(dialect, { people: [ada, ben], campaignId: 'daily-1', rules: { pacing: { batchSize: 1 } } });
   const firing = { scheduleId: 'daily', campaignId: 'daily-1', scheduledAt: noon, failure: null };
-  await noteFiring(scenario.store, firing, { parentId: 'daily', now: noon });
-  const calling = async () => (await findCallingFiring(scenario.store.db, schedule))?.campaignId;
+  await recordScheduledRun(scenario.store, firing, { parentId: 'daily', now: noon });
+  const calling = async () => (await findCallingRunCampaign(scenario.store.db, schedule))?.campaignId;
   await scenario.dial(1);
   await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, '2030-01-15 17:00')]);
   // Ben waits to be called.
@@ -301,5 +301,5 @@ test('a campaign that has nobody left but whom it calls back does not hold its s
   const wait = await scenario.plan(3, noon + 7 * minuteMs);
   expect(wait).toMatchObject({ kind: 'wait', reason: 'due', until: at5pm, onlyPromises: true });
   expect(await calling()).toBeUndefined();
-  expect(await findGoingFiring(scenario.store.db, schedule)).toMatchObject({ campaignId: 'daily-1', state: 'running' });
+  expect(await findActiveRunCampaign(scenario.store.db, schedule)).toMatchObject({ campaignId: 'daily-1', state: 'running' });
 });

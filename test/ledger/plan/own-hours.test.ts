@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { readCallee } from '../../../src/ledger/read/callee.ts';
+import { readNumberView } from '../../../src/ledger/read/callee.ts';
 import { readClockStrip } from '../../../src/ledger/read/clock-strip.ts';
 import { readWaitingGroups } from '../../../src/ledger/read/waiting.ts';
 import { readWaiting } from '../../../src/ledger/read/waiting.ts';
@@ -31,7 +31,7 @@ test.from(begin)('a row waits for its own hours, and everybody who asks is told 
   expect(await readWaiting(db, campaign, at)).toEqual([{ rule: 'hours', rows: 1, from: opens, to: opens }]);
   const idle = await readIdleReason(db, campaign, { now: () => at, speed: 1 });
   expect(idle).toMatchObject({ reason: 'due', until: opens, rule: 'hours' });
-  const [row] = (await readCallee(db, numbers(2)[1] ?? '', at))?.rows ?? [];
+  const [row] = (await readNumberView(db, numbers(2)[1] ?? '', at))?.rows ?? [];
   if (row === undefined) throw new Error('the row is gone');
   expect(nextCallText(row)).toBe('It may be called at 2030-01-15 19:00 UTC: its own hours begin then.');
   const groups = await readWaitingGroups(db, campaign, at);

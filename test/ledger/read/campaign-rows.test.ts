@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { adjustCampaign } from '../../../src/ledger/limits/adjustments.ts';
-import { readCallee } from '../../../src/ledger/read/callee.ts';
+import { readNumberView } from '../../../src/ledger/read/callee.ts';
 import { readCampaignRows, type RowQuery } from '../../../src/ledger/read/campaign-rows.ts';
 import { readCampaignView } from '../../../src/ledger/read/campaign-view.ts';
 import { readFunnel } from '../../../src/ledger/read/campaign-report.ts';
 import { readLiveCalls } from '../../../src/ledger/read/live-calls.ts';
-import { readCourse } from '../../../src/ledger/read/timeline.ts';
+import { readCampaignTimeline } from '../../../src/ledger/read/timeline.ts';
 import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { answered, beginCampaign, beginProven, noon, numbers, guests } from '../scenario.ts';
@@ -78,14 +78,14 @@ test.both.from(openLedger)('of a number it is told what was decided, by which ru
   const hours = { mon: allDay, tue: allDay, wed: allDay };
   const scenario = await beginProven(store, { rows: zoned, rules: { calendar: { hours, closedOn: [] } } });
   const { db } = store;
-  expect(await readCallee(db, '+12125550199', noon)).toBeNull();
-  expect((await readCallee(db, one, noon))?.rows[0]?.verdict).toEqual({ verdict: 'dial' });
+  expect(await readNumberView(db, '+12125550199', noon)).toBeNull();
+  expect((await readNumberView(db, one, noon))?.rows[0]?.verdict).toEqual({ verdict: 'dial' });
   await scenario.dial(1);
   const busy = { callResult: 'busy', userTurns: 0, agentTurns: 0, collected: null } as const;
   await scenario.sweep(noon + minuteMs, [{ ...answered('conv_1', one, noon + 5_000), ...busy }, answered('conv_2', two, noon + 5_000)]);
   await beginCampaign(store, { campaignId: 'summer', rows: buildRows([one], () => 'Guest'), now: noon + minuteMs });
 
-  const callee = await readCallee(db, one, noon + 2 * minuteMs);
+  const callee = await readNumberView(db, one, noon + 2 * minuteMs);
   expect(callee?.rows.map(({ campaign, calls }) => [campaign.campaignId, calls.length])).toEqual([
     ['summer', 0],
     ['spring', 1],
@@ -95,12 +95,12 @@ test.both.from(openLedger)('of a number it is told what was decided, by which ru
   // The retry's delay ends within the hours.
   expect(spring?.verdict).toMatchObject({ verdict: 'wait', until: spring?.recipient.due_at });
   expect(callee?.events.map(({ type }) => type)).toEqual(['attempt.planned', 'attempt.posted', 'attempt.matched', 'attempt.settled']);
-  const late = await readCallee(db, one, noon + 2 * hourMs);
+  const late = await readNumberView(db, one, noon + 2 * hourMs);
   expect(late?.rows[1]?.verdict).toMatchObject({ verdict: 'wait', reason: 'outside_hours' });
 
   const entry = { e164: one, scope: 'account', source: 'person', reason: 'asked by letter', expiresAt: null };
   await addSuppressions(store, [entry], noon + 3 * minuteMs);
-  const stopped = await readCallee(db, one, noon + 4 * minuteMs);
+  const stopped = await readNumberView(db, one, noon + 4 * minuteMs);
   expect(stopped?.suppressions).toMatchObject([{ scope: 'account', reason: 'asked by letter' }]);
   expect(stopped?.rows[1]?.verdict).toMatchObject({ verdict: 'final', outcome: 'suppressed' });
 });
@@ -121,7 +121,7 @@ test.from(beginOn)('a view tells what only a person can set right', async (scena
 test('a course tells starts, ends, open calls, limits, refusals and pauses', async (dialect) => {
   const scenario = await beginOn(dialect, { rules: { pacing: { maxConcurrentCalls: 4, batchSize: 4, refillThreshold: 1 } } });
   const { store } = scenario;
-  expect(await readCourse(store.db, await scenario.campaign(), noon)).toBeNull();
+  expect(await readCampaignTimeline(store.db, await scenario.campaign(), noon)).toBeNull();
   const [one = '', two = ''] = numbers(2);
   await scenario.dial(1);
   await scenario.sweep(noon + minuteMs, [answered('conv_1', one, noon + 5_000), answered('conv_2', two, noon + 5_000)]);
@@ -131,7 +131,7 @@ test('a course tells starts, ends, open calls, limits, refusals and pauses', asy
   await scenario.verdict(2, 'not_sent', { now: noon + 3 * minuteMs, status: 429, notBefore: noon + 4 * minuteMs });
   await scenario.pause(noon + 5 * minuteMs, 'paused by a person');
 
-  const course = await readCourse(store.db, await scenario.campaign(), noon + 10 * minuteMs);
+  const course = await readCampaignTimeline(store.db, await scenario.campaign(), noon + 10 * minuteMs);
   const at0 = noon;
   const point = (offsetMs: number) => course?.points.find((each) => each.at === at0 + offsetMs);
   expect(course?.stepMs).toBe(10_000);
@@ -145,7 +145,7 @@ test('a course tells starts, ends, open calls, limits, refusals and pauses', asy
 
 test.from(beginOn)('however long a campaign lasts, its course has few points', async (scenario) => {
   await scenario.dial(1);
-  const course = await readCourse(scenario.store.db, await scenario.campaign(), noon + 20 * 24 * hourMs);
+  const course = await readCampaignTimeline(scenario.store.db, await scenario.campaign(), noon + 20 * 24 * hourMs);
   expect(course?.stepMs).toBe(6 * hourMs);
   expect(course?.points.length).toBeLessThan(242);
   expect(course?.points.reduce((sum, { starts }) => sum + starts, 0)).toBe(6);

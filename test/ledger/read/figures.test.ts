@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
-import { pausedByPerson, type CampaignState } from '../../../src/rules/lifecycle.ts';
+import { pausedByOperator, type CampaignState } from '../../../src/rules/lifecycle.ts';
 import { breakerOpens } from '../../../src/rules/pacing/breaker.ts';
 import { listWatched, readFigures } from '../../../src/ledger/read/figures.ts';
 import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { updateCampaign } from '../../../src/ledger/updates.ts';
-import { setHouse } from '../../../src/ledger/limits/house.ts';
+import { storeAccountRules } from '../../../src/ledger/limits/house.ts';
 import { minuteMs, talkResults } from '../../support/campaign-rules.ts';
 import { answered, beginProven, noon, numbers, type Scenario, guests } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
@@ -98,7 +98,7 @@ test.from(openLedger)('figures tell results and goal, the pilot, the room of eac
   await spring.sweep(noon + 5 * minuteMs, [{ ...answered('conv_1', e164, noon + minuteMs), collected: { appointment: 'confirmed' } }]);
   const calendar = { hours: null, closedOn: ['2030-12-24'] };
   const house = { calendar, caps: [], callerLimits: { perHour: 4, perDay: null }, requires: { consent: false, optOut: false } };
-  await setHouse(store, { text: '', rules: house, now: noon });
+  await storeAccountRules(store, { text: '', rules: house, now: noon });
   expect(await at(spring, noon + 6 * minuteMs)).toMatchObject({
     results: { confirmed: 1 },
     goals: 1,
@@ -125,7 +125,7 @@ test.from(begin)('a pause tells who made it', async (spring) => {
     breakerOpen: true,
   });
   expect(await pausedFor('The key is refused.')).toMatchObject({ pausedByItself: true, breakerOpen: false });
-  expect(await pausedFor(pausedByPerson)).toMatchObject({ pausedByItself: false, breakerOpen: false });
+  expect(await pausedFor(pausedByOperator)).toMatchObject({ pausedByItself: false, breakerOpen: false });
 });
 
 test.from(begin)('campaigns are watched while somebody works for them, or should', async (spring) => {

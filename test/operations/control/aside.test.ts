@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
-import { asideInThreads } from '../../../src/operations/control/aside/aside-threads.ts';
-import { asideInPlace, type Aside } from '../../../src/operations/control/aside/works.ts';
+import { backgroundInThreads } from '../../../src/operations/control/aside/aside-threads.ts';
+import { backgroundInPlace, type Background } from '../../../src/operations/control/aside/works.ts';
 import { findCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { buildRows } from '../../support/campaign-rules.ts';
 import { problemOf } from '../../../src/operations/runs/problem.ts';
@@ -13,12 +13,12 @@ import type { Store } from '../../../src/ledger/tx.ts';
 
 let folder: string;
 let store: Store;
-let aside: Aside;
+let aside: Background;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'carillon-aside-'));
   const location = { sqlitePath: join(folder, 'ledger.db') };
   store = await openStore(location);
-  aside = asideInThreads(location);
+  aside = backgroundInThreads(location);
 });
 afterEach(async () => {
   await aside.close();
@@ -40,7 +40,7 @@ async function begin(rows: number) {
 test('what is read aside is what is read in place', async () => {
   const campaign = await begin(30);
   const now = noon + 900_000;
-  const here = asideInPlace(store);
+  const here = backgroundInPlace(store);
   expect(await aside.read('forecast', campaign, now)).toEqual(await here.read('forecast', campaign, now));
   expect(await aside.read('waiting', campaign, now)).toEqual(await here.read('waiting', campaign, now));
   expect(await aside.read('hours', campaign, now)).toEqual(await here.read('hours', campaign, now));
@@ -51,12 +51,12 @@ test('what is read aside is what is read in place', async () => {
 
 test('a file comes piece by piece, and whoever leaves early leaves no thread behind', async () => {
   const campaign = await begin(30);
-  const whole = async (from: Aside): Promise<string> => {
+  const whole = async (from: Background): Promise<string> => {
     let text = '';
     for await (const piece of from.stream('results', campaign.campaignId, {}, table)) text += String(piece);
     return text;
   };
-  const expected = await whole(asideInPlace(store));
+  const expected = await whole(backgroundInPlace(store));
   expect(expected.split('\n')).toHaveLength(32);
   expect(await whole(aside)).toBe(expected);
   // More than may go on at once.
@@ -77,10 +77,10 @@ law: off
   await writeFile(path, yaml);
   const input = { path, accountId: 'http://service', api: 'contract' as const, now: noon, allowPartial: false };
   await writeFile(join(folder, 'list.csv'), 'phone\nnobody\n');
-  const refusal = async (from: Aside) => problemOf(await from.work('importFile', input).catch((error: unknown) => error));
+  const refusal = async (from: Background) => problemOf(await from.work('importFile', input).catch((error: unknown) => error));
   const refused = await refusal(aside);
   expect(refused).toMatchObject({ status: 422, code: 'campaign_file' });
-  expect(refused).toEqual(await refusal(asideInPlace(store)));
+  expect(refused).toEqual(await refusal(backgroundInPlace(store)));
   await writeFile(join(folder, 'list.csv'), 'phone\n+12015550142\nnobody\n');
   await aside.work('importFile', input);
   expect(await findCampaign(store.db, 'aside')).toMatchObject({ state: 'draft', rowsTotal: 2, rowsRejected: 1 });

@@ -17,7 +17,7 @@ import type { CheckedRow } from '../../../src/campaign/preflight/preflight.ts';
 import { withLedgerAlone } from './ledger-control.ts';
 import { adjustSharedLimits, readSharedLimits } from '../../../src/operations/control/adjust.ts';
 import { noon as now, beginProven } from '../../ledger/scenario.ts';
-import { lookBeforeSteering, pause, steer } from '../../../src/operations/control/steer.ts';
+import { readBeforeSteering, pause, steer } from '../../../src/operations/control/steer.ts';
 import { createWorld } from '../../interfaces/cli/campaign-world.ts';
 import { applyUpdate, findMissing, openUpdate, withdrawMissing, type ListUpdate } from '../../../src/operations/control/update.ts';
 import { UpdateCounts } from '../../../src/operations/control/update-rows.ts';
@@ -126,20 +126,19 @@ test('a resume that was wished on sight of an earlier pause does not undo a late
     notice: null,
     told: ['paused'],
   });
-  const { pausesSeen } = await within((control) => lookBeforeSteering(control, world.id, 'resume'));
+  const { pausesSeen } = await within((control) => readBeforeSteering(control, world.id, 'resume'));
   await within((control) => steer(control, { ...wish, pausesSeen }));
   await within((control) => pause(control, { campaignId: world.id }));
 
-  // A page of before shows the first pause, and somebody presses its button now.
   await expect(within((control) => steer(control, { ...wish, pausesSeen }))).rejects.toMatchObject({
     name: 'CampaignMessageError',
     message: `Campaign ${world.id} is PAUSED; nothing was changed.`,
   });
   await within((control) => steer(control, wish));
-  expect(await within((control) => lookBeforeSteering(control, world.id, 'cancel'))).toMatchObject({
+  expect(await within((control) => readBeforeSteering(control, world.id, 'cancel'))).toMatchObject({
     campaign: { state: 'scheduled' },
   });
-  // What was decided about an earlier round ends no later one, here or at its workflow.
+  // A decision about an earlier round ends no later one, here or at its workflow.
   const before = { campaignId: world.id, round: 0 };
   const refused = {
     name: 'WrongStateError',
@@ -147,7 +146,7 @@ test('a resume that was wished on sight of an earlier pause does not undo a late
   };
   await expect(within((control) => pause(control, before))).rejects.toMatchObject(refused);
   await expect(within((control) => steer(control, { ...before, wish: 'cancel' }))).rejects.toMatchObject(refused);
-  expect(await within((control) => lookBeforeSteering(control, world.id, 'cancel'))).toMatchObject({
+  expect(await within((control) => readBeforeSteering(control, world.id, 'cancel'))).toMatchObject({
     campaign: { state: 'scheduled' },
   });
   await within((control) => steer(control, { ...before, round: 1, wish: 'cancel' }));
@@ -155,7 +154,6 @@ test('a resume that was wished on sight of an earlier pause does not undo a late
 
 const mode = { dryRun: false, add: false, restore: false };
 
-/** Opens a list of these lines for a campaign of the rows id0, id1 and id2. */
 async function openList(control: Control, lines: readonly string[]): Promise<ListUpdate> {
   const path = join(temporaryFolder(), 'list.csv');
   writeFileSync(path, `phone,name,id\n${lines.join('\n')}\n`);

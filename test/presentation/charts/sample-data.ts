@@ -1,4 +1,4 @@
-import type { ReportedCourse, Funnel } from '../../../src/ledger/read/campaign-report.ts';
+import type { ReportedTimeline, Funnel } from '../../../src/ledger/read/campaign-report.ts';
 import type { CallerLine, CallLine, CountLine, WeekHour } from '../../../src/ledger/read/report.ts';
 import {
   attemptsChart,
@@ -24,7 +24,7 @@ const days = [callLine('2030-01-15', 60, 30), callLine('2030-01-16', 40, 10, 5)]
 
 export interface SampleData {
   funnel: Funnel;
-  course: ReportedCourse | null;
+  course: ReportedTimeline | null;
   week: WeekHour[];
   attempts: CallLine[];
   days: CallLine[];

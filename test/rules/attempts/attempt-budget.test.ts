@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { budgetAllowsAt, type AttemptBudget } from '../../../src/rules/attempts/attempt-budget.ts';
 import { dispositions, type Disposition } from '../../../src/rules/disposition.ts';
-import { judgeEligibility } from '../../../src/rules/attempts/eligibility.ts';
+import { evaluateEligibility } from '../../../src/rules/attempts/eligibility.ts';
 import { afterAttempt } from '../../../src/rules/attempts/retry-schedule.ts';
 
 const dayMs = 86_400_000;
@@ -72,7 +72,7 @@ test('no combination of rules, results and renewals exceeds a budget', () => {
           const next = rows.filter(({ done }) => !done).sort((a, b) => a.dueAt - b.dueAt)[0];
           if (next === undefined) break;
           const at = next.dueAt;
-          const verdict = judgeEligibility({
+          const verdict = evaluateEligibility({
           at, endsAt, calendars: [], zones: [], marginMs: 0, suppressed: false, numberBusy: false, capsAllowAt: at,
           budgetAllowsAt: budgetAllowsAt(retry, { byRecipient: next.used, byNumber: usedBy(next.number) }, at),
           attempted: next.attempts > 0,

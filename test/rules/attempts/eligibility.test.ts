@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   foresee,
-  judgeByBothClocks,
-  judgeEligibility,
+  evaluateByBothClocks,
+  evaluateEligibility,
   numberBusyRecheckMs,
   type EligibilityInput,
   type Foresight,
@@ -35,7 +35,7 @@ const unknown = { verdict: 'final', outcome: 'undialable', reason: 'unknown_time
 const night = noon + 10 * hour;
 const morning = noon + 21 * hour;
 
-test.each<[string, Partial<EligibilityInput>, ReturnType<typeof judgeEligibility>]>(
+test.each<[string, Partial<EligibilityInput>, ReturnType<typeof evaluateEligibility>]>(
   // prettier-ignore
   [
     ['nothing against it', {}, { verdict: 'dial' }],
@@ -62,10 +62,10 @@ test.each<[string, Partial<EligibilityInput>, ReturnType<typeof judgeEligibility
     ['hours that never open', { calendars: hoursOf({}) }, { verdict: 'final', outcome: 'undialable', reason: 'no_open_window_before_end' }],
   ],
 )('a recipient with %s is judged', (_, input, expected) => {
-  expect(judgeEligibility({ ...dialable, ...input })).toEqual(expected);
+  expect(evaluateEligibility({ ...dialable, ...input })).toEqual(expected);
 });
 
-test.each<[string, Partial<EligibilityInput>, ReturnType<typeof judgeEligibility>]>(
+test.each<[string, Partial<EligibilityInput>, ReturnType<typeof evaluateEligibility>]>(
   // prettier-ignore
   [
     ['its own end', { rowEndsAt: noon + 600_000 }, { ...ended, reason: 'row_expired' }],
@@ -86,7 +86,7 @@ test.each<[string, Partial<EligibilityInput>, ReturnType<typeof judgeEligibility
       { verdict: 'wait', until: noon + hour, reason: 'attempt_budget' }],
   ],
 )('%s', (_, changes, expected) => {
-  expect(judgeEligibility({ ...dialable, ...changes })).toEqual(expected);
+  expect(evaluateEligibility({ ...dialable, ...changes })).toEqual(expected);
 });
 
 /** Rules from the one that outranks all others to the one that gives way to all. */
@@ -113,7 +113,7 @@ test('of all rules that apply the first in order decides, whatever the others ar
   fc.assert(
     fc.property(fc.subarray(ranked, { minLength: 0 }), (applying) => {
       const input = Object.assign({}, dialable, ...applying.map(([, changes]) => changes)) as EligibilityInput;
-      const verdict = judgeEligibility(input);
+      const verdict = evaluateEligibility(input);
       const [first] = applying;
       if (first === undefined) expect(verdict).toEqual({ verdict: 'dial' });
       else expect(verdict).toMatchObject({ verdict: reasons[first[0]], reason: first[0] });
@@ -138,7 +138,7 @@ test('nobody waits for an instant that has come, and nobody is told to wait beyo
   });
   fc.assert(
     fc.property(input, (drawn) => {
-      const verdict = judgeEligibility({ ...dialable, ...drawn });
+      const verdict = evaluateEligibility({ ...dialable, ...drawn });
       if (verdict.verdict !== 'wait') return;
       expect(verdict.until).toBeGreaterThan(noon);
       const end = Math.min(drawn.endsAt ?? Infinity, drawn.rowEndsAt ?? Infinity);
@@ -148,7 +148,7 @@ test('nobody waits for an instant that has come, and nobody is told to wait beyo
   );
 });
 
-test.each<[string, number, Partial<EligibilityInput>, ReturnType<typeof judgeByBothClocks>]>(
+test.each<[string, number, Partial<EligibilityInput>, ReturnType<typeof evaluateByBothClocks>]>(
   // prettier-ignore
   [
     ['open by both', 240_000, {}, { verdict: 'dial' }],
@@ -163,7 +163,7 @@ test.each<[string, number, Partial<EligibilityInput>, ReturnType<typeof judgeByB
   ],
 )('by two clocks: %s', (_name, aheadMs, changes, verdict) => {
   const input = { ...dialable, ...changes };
-  expect(judgeByBothClocks(input.at + aheadMs, input)).toEqual(verdict);
+  expect(evaluateByBothClocks(input.at + aheadMs, input)).toEqual(verdict);
 });
 
 test.each<[string, Partial<EligibilityInput>, Foresight]>(

@@ -4,7 +4,7 @@ import {
   hasNearLine,
   isCutOwnLine,
   isNearLine,
-  namesSomebodyElse,
+  namesOtherRecipient,
   shapeOf,
   sharesFewWords,
   wordingOf,
@@ -120,7 +120,7 @@ const named: [string, string, string, 'surely' | 'perhaps' | null][] = [
 test.for(named)('with %j, %j and then %j: somebody else is %s', ([template, own, shown, else_]) => {
   const shape = shapeOf(template);
   if (shape === null) throw new Error('no shape');
-  expect(namesSomebodyElse(shape, wording(shown), wording(own))).toBe(else_);
+  expect(namesOtherRecipient(shape, wording(shown), wording(own))).toBe(else_);
 });
 
 /** A line that was shown, and whether it is the beginning of Daniel's and reaches into what is his own. */

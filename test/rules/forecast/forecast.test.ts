@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Course, forecast, type ForecastGroup, type ForecastInput } from '../../../src/rules/forecast/forecast.ts';
+import { type CallAssumptions, forecast, type ForecastGroup, type ForecastInput } from '../../../src/rules/forecast/forecast.ts';
 import { WordsCounter, type WordsForecast } from '../../../src/rules/forecast/words-forecast.ts';
 import { windowAt } from '../../../src/rules/hours/calling-window.ts';
 
@@ -18,7 +18,7 @@ function group(count: number, changes: Partial<ForecastGroup> = {}): ForecastGro
   return { count, calendars: [], zones: ['America/New_York'], notBefore: null, expiresAt: null, ...changes };
 }
 
-function course(changes: Partial<Course> = {}): Course {
+function course(changes: Partial<CallAssumptions> = {}): CallAssumptions {
   return {
     answerRate: 1,
     answeredMs: minuteMs,

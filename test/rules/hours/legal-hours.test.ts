@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { LegalHours } from '../../../src/rules/campaign-rules.ts';
 import { calendarsFor, type RecipientPlace } from '../../../src/rules/hours/legal-hours.ts';
 import { lawAt } from '../../../src/verify/rules/hours.ts';
-import { readJudgedRules } from '../../../src/verify/judged-rules.ts';
+import { readAuditedRules } from '../../../src/verify/judged-rules.ts';
 import { buildRules } from '../../support/campaign-rules.ts';
 
 const calendar = { hours: null, closedOn: [] };
@@ -68,7 +68,7 @@ test.each<[string, RecipientPlace, string[]]>([
   const [, ...others] = calendarsFor({ calendar, law: elsewhere }, place);
   expect(others.map((other) => (other as LegalHours).id)).toEqual(expected);
   // The judge's own reading.
-  const judged = lawAt(readJudgedRules(buildRules({ law: elsewhere })), place);
+  const judged = lawAt(readAuditedRules(buildRules({ law: elsewhere })), place);
   expect(judged.map(({ country, region }) => `${country} ${region ?? ''}`).sort()).toEqual(
     elsewhere
       .filter(({ id }) => expected.includes(id))

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CallerLimits } from '../../../src/rules/caller-choice.ts';
-import { sharedRoom, type CallerUser } from '../../../src/rules/pacing/caller-share.ts';
+import { sharedCapacity, type CallerUser } from '../../../src/rules/pacing/caller-share.ts';
 import { fairShares, type Demand } from '../../../src/rules/pacing/fair-share.ts';
 import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
 
@@ -135,7 +135,7 @@ function rooms(...users: (Partial<Omit<CallerUser, 'limits'>> & { limits?: Parti
     return { ...plain, ...user, limits: limits && { perHour: null, perDay: null, ...limits } };
   });
   const rings = all.flatMap((user) => user.rings);
-  return all.map((asker) => sharedRoom(asker, { users: all, rings, now: at }));
+  return all.map((asker) => sharedCapacity(asker, { users: all, rings, now: at }));
 }
 
 const ten = { perHour: 10 };

@@ -3,7 +3,7 @@ import { fetch } from 'undici';
 import { expect } from 'vitest';
 import { noon, plainNumbers, startTestSandbox, test } from '../harness.ts';
 import { Recording } from '../../../src/sandbox/audio/recording.ts';
-import { agentPitch, calleePitch, encodeMuLaw, sound } from '../../../src/sandbox/audio/tones.ts';
+import { agentPitch, recipientPitch, encodeMuLaw, sound } from '../../../src/sandbox/audio/tones.ts';
 import { audioFormats, rateOf } from '../../../src/sandbox/schemas/agent-schemas.ts';
 import type { Turn } from '../../../src/sandbox/core/state/talk.ts';
 
@@ -206,7 +206,7 @@ test('an agent’s pitch depends on its voice_id alone, and nobody it calls soun
   const agents = voices.map(agentPitch);
   expect(agents).toEqual(voices.map(agentPitch));
   expect(new Set(agents).size).toBeGreaterThan(2);
-  const callees = plainNumbers(60).map(calleePitch);
+  const callees = plainNumbers(60).map(recipientPitch);
   expect(new Set(callees).size).toBeGreaterThan(2);
   expect(Math.max(...callees)).toBeLessThan(Math.min(...agents) * 0.9);
 });

@@ -319,16 +319,16 @@ test('a rule can be switched off and on, and keeps its counts', async () => {
 });
 
 test('the rules can be saved and restored, counts and revoked keys included, without any key in them', async () => {
-  const { FaultBook } = await import('../../../src/sandbox/faults/book.ts');
+  const { FaultRegistry } = await import('../../../src/sandbox/faults/book.ts');
   const request = { header: () => null, hasCursor: false, agentIds: () => [], numbers: () => [] };
-  const book = new FaultBook('s', () => noon);
+  const book = new FaultRegistry('s', () => noon);
   book.add({ operation: 2, nth: 3, effect: { type: 'reset' } });
   const [revoking] = book.add({ operation: 1, effect: { type: 'revoke_key' } });
   book.match('list_agents', request);
   book.revoke(revoking?.id ?? '', 'the-key');
   const saved = JSON.stringify(book.save());
   expect(saved).not.toContain('the-key');
-  const restored = new FaultBook('s', () => noon);
+  const restored = new FaultRegistry('s', () => noon);
   restored.restore(JSON.parse(saved));
   expect([restored.isRevoked('the-key'), restored.isRevoked('another')]).toEqual([true, false]);
   expect([1, 2, 3].map(() => restored.match('list_agents', request).length)).toEqual([0, 1, 0]);

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { FaultBook } from '../../../src/sandbox/faults/book.ts';
+import { FaultRegistry } from '../../../src/sandbox/faults/book.ts';
 import type { FaultedRequest } from '../../../src/sandbox/faults/match.ts';
 import { readFaultRules, type FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
 import { noon, plainNumbers, startTestSandbox, test, type Json, type TestSandbox } from '../harness.ts';
@@ -142,7 +142,7 @@ test('two rules can hit one request', async () => {
 const anyRequest: FaultedRequest = { header: () => null, hasCursor: false, agentIds: () => [], numbers: () => [] };
 
 function hitsOf(rule: FaultRuleInput, requests: number, seed = 's'): number[] {
-  const book = new FaultBook(seed, () => noon);
+  const book = new FaultRegistry(seed, () => noon);
   book.add(rule);
   return Array.from({ length: requests }, (_, index) => index + 1).filter(() => book.match('get_agent', anyRequest).length > 0);
 }

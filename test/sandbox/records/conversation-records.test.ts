@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
-import { plainHabits } from '../../../src/sandbox/core/world/record-habits.ts';
+import { plainQuirks } from '../../../src/sandbox/core/world/record-habits.ts';
 import { dialectFacts } from '../../../src/sandbox/core/dialects.ts';
 import { describeConversation, describeListEntry } from '../../../src/sandbox/convai/records/conversation-record.ts';
 import { ConversationStore } from '../../../src/sandbox/core/state/conversation-store.ts';
@@ -100,7 +100,7 @@ test('a list in the spec dialect does not work out what was said', async () => {
     seed,
     now: noon + 60,
     audioUrl: () => '',
-    habits: plainHabits,
+    habits: plainQuirks,
     shownTime: (at: number) => at,
     facts: dialectFacts.spec,
   } as const;
@@ -116,7 +116,7 @@ test('a conversation that was no phone call tells nothing of a phone', () => {
     seed: 's',
     now: noon,
     audioUrl: () => '',
-    habits: plainHabits,
+    habits: plainQuirks,
     shownTime: (at: number) => at,
     facts: dialectFacts.extended,
   } as const;

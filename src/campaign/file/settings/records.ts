@@ -130,8 +130,8 @@ export const recordSettings = {
 export function recordRules(
   written: Written<typeof recordSettings>,
 ): Pick<CampaignRules, 'optOut' | 'dispositions' | 'correlation' | 'price' | 'results' | 'unwrapOnce' | 'stopAt'> {
-  const { price: asked, stop_at: stopAt } = written;
-  const own = asked && { perMinuteMicros: Math.round(asked.per_minute * 1_000_000), currency: asked.currency };
+  const { price: writtenPrice, stop_at: stopAt } = written;
+  const own = writtenPrice && { perMinuteMicros: Math.round(writtenPrice.per_minute * 1_000_000), currency: writtenPrice.currency };
   const rules = rulesOf(recordSettings, {
     opt_out: written.opt_out.map((rule) => valueRule(rule, rule.equals)),
     dispositions: written.dispositions.map(({ when, is }) => ({ ...when, disposition: is })),

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Token, TokenRole } from '../../../ledger/console/tokens.ts';
 import type { LogTail } from './log-tail.ts';
 import type { Rehearse } from '../../../operations/control/control.ts';
-import type { Room } from '../../../operations/runs/run.ts';
+import type { RunEnvironment } from '../../../operations/runs/run.ts';
 import type { Logger } from '../../../shared/logger.ts';
 
 export type Api = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>;
@@ -39,7 +39,7 @@ export function holderOf(request: FastifyRequest): Token {
   return request.holder;
 }
 
-export interface ApiContext extends Room {
+export interface ApiContext extends RunEnvironment {
   logger: Logger;
   /** Adds routes beside the API, such as the console. Default: none. */
   install?: (app: Api, context: ApiContext) => void;

@@ -25,12 +25,12 @@ export function authenticate(app: Api, context: ApiContext): void {
     }
     refuseRole(token, role);
     request.holder = token;
-    noteUseAside(context, token);
+    noteUseInBackground(context, token);
   });
 }
 
 /** Runs in the background; errors are ignored. */
-export function noteUseAside(context: ApiContext, token: Token): void {
+export function noteUseInBackground(context: ApiContext, token: Token): void {
   noteUse(context.store, token, context.now()).catch(() => {});
 }
 

@@ -217,10 +217,10 @@ export class EventStreams {
   }
 
   /** Streams to `response` until it closes or the holder's token becomes invalid. Check `isFull` first. */
-  begin(response: ServerResponse, holder: Token, wish: StreamRequest): void {
+  begin(response: ServerResponse, holder: Token, request: StreamRequest): void {
     const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
     response.writeHead(200, headers);
-    const stream = new EventStream(this.#surroundings, response, wish);
+    const stream = new EventStream(this.#surroundings, response, request);
     this.#open.set(stream, holder);
     this.#beating ??= setInterval(() => void this.#beat(), this.#beatMs);
     response.on('close', () => {

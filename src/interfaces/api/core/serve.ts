@@ -10,7 +10,7 @@ import { problemSchema } from '../../../operations/runs/problem.ts';
 type Operations = typeof operations;
 
 /** Request with parts parsed by the operation's schemas. */
-export type Asked<Id extends OperationId> = FastifyRequest & {
+export type OperationRequest<Id extends OperationId> = FastifyRequest & {
   params: Read<Operations[Id], 'params'>;
   query: Read<Operations[Id], 'query'>;
   body: Read<Operations[Id], 'body'>;
@@ -20,13 +20,13 @@ export type Asked<Id extends OperationId> = FastifyRequest & {
 export function serve<Id extends OperationId>(
   app: Api,
   id: Id,
-  handler: (request: Asked<Id>, reply: FastifyReply) => Promise<Answer<Id>>,
+  handler: (request: OperationRequest<Id>, reply: FastifyReply) => Promise<Answer<Id>>,
 ): void {
   const operation = operationOf(id);
   const { kind, route, role, tag, says, more, params, query, body, files, produces, status = 200 } = operation;
   const headers = operation.headers ?? (kind === 'change' ? keyHeaders : undefined);
   const answer = operation.answer ?? produces?.content ?? z.any();
-  if (kind === 'download') app.downloads.set(id, (request, reply) => handler(request as Asked<Id>, reply));
+  if (kind === 'download') app.downloads.set(id, (request, reply) => handler(request as OperationRequest<Id>, reply));
   const [method, url] = route.split(' ') as ['GET' | 'POST' | 'DELETE', string];
   app.route({
     method,
@@ -50,7 +50,7 @@ export function serve<Id extends OperationId>(
         ...refusals(operation),
       },
     },
-    handler: async (request, reply) => handler(request as Asked<Id>, reply),
+    handler: async (request, reply) => handler(request as OperationRequest<Id>, reply),
   });
 }
 

@@ -12,7 +12,7 @@ import { statusAsJson, viewAsJson } from '../../../presentation/words/campaign.t
 import { notYetKnown, readingAsJson, readingOf } from '../../../presentation/words/why.ts';
 import { type Api, type ApiContext } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
-import { toldOfCourse, readFunnel } from '../../../ledger/read/campaign-report.ts';
+import { reportedTimelineFields, readFunnel } from '../../../ledger/read/campaign-report.ts';
 
 /** Maximum age of the status sentences in a list. */
 const oldestWhysMs = 1_000;
@@ -39,8 +39,8 @@ export function campaignRoutes(app: Api, context: ApiContext): void {
     const view = await readCampaignView(store.db, campaign, Math.round(clock.now()));
     const needs = view.needs.map((need) => ('since' in need ? { kind: need.kind, sinceAt: need.since } : need));
     const pausesSeen = await countOwnPauses(store.db, campaign.campaignId);
-    const told = viewAsJson(view, why, { clock, now: context.now() });
-    return withInstants({ ...told, needs, pausesSeen }) as Answer<'showCampaign'>;
+    const answer = viewAsJson(view, why, { clock, now: context.now() });
+    return withInstants({ ...answer, needs, pausesSeen }) as Answer<'showCampaign'>;
   });
 
   serve(app, 'readCampaignFile', async ({ params }) => {
@@ -60,7 +60,7 @@ export function campaignRoutes(app: Api, context: ApiContext): void {
   serve(app, 'showCourse', async ({ params }) => {
     const campaign = await requireCampaign(store, params.campaign);
     const found = await context.aside.read('course', campaign, await serviceNow(context));
-    const told = found === null ? { stepMs: 0, points: [], pauses: [] } : picked(found, toldOfCourse);
-    return withInstants(told);
+    const course = found === null ? { stepMs: 0, points: [], pauses: [] } : picked(found, reportedTimelineFields);
+    return withInstants(course);
   });
 }

@@ -14,10 +14,10 @@ import { noteNumbersShown } from '../core/shown.ts';
 
 /** Exports: results and reports. */
 export function handOnRoutes(app: Api, context: ApiContext): void {
-  const { store, aside } = context;
+  const { store, aside: background } = context;
   serve(app, 'showReport', async ({ params }) => {
     const campaign = await requireCampaign(store, params.campaign);
-    return withInstants(await aside.work('report', campaign, await serviceNow(context)));
+    return withInstants(await background.work('report', campaign, await serviceNow(context)));
   });
 
   serve(app, 'downloadReport', async (request, reply) => {
@@ -26,7 +26,7 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
     for (const id of new Set([params.campaign, ...(query.with ?? [])])) campaigns.push(await requireCampaign(store, id));
     if (query.people) for (const { campaignId } of campaigns) await noteNumbersShown(context, request, campaignId);
     const now = await serviceNow(context);
-    const report = await aside.work('htmlReport', { campaigns, now, people: query.people });
+    const report = await background.work('htmlReport', { campaigns, now, people: query.people });
     const name = campaigns.length === 1 ? (campaigns[0]?.campaignId ?? '') : 'campaigns';
     return reply.type('text/html; charset=utf-8').header('content-disposition', `attachment; filename="${name}-report.html"`).send(report);
   });
@@ -57,7 +57,7 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
     return reply
       .type(resultTypes[params.format])
       .header('content-disposition', `attachment; filename="${campaignId}-results.${params.format}"`)
-      .send(Readable.from(aside.stream('results', campaignId, filter, table)));
+      .send(Readable.from(background.stream('results', campaignId, filter, table)));
   });
 }
 

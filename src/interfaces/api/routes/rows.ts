@@ -6,7 +6,7 @@ import { readDoubtful } from '../../../operations/control/resolve.ts';
 import { maskedNumber } from '../../../shared/input/printable.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import { nextCallText, eventText } from '../../../presentation/words/history.ts';
-import { readCallee } from '../../../ledger/read/callee.ts';
+import { readNumberView } from '../../../ledger/read/callee.ts';
 import { readCampaignRows, type RowQuery } from '../../../ledger/read/campaign-rows.ts';
 import { type Api, type ApiContext, holderOf } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
@@ -25,8 +25,8 @@ export function rowRoutes(app: Api, context: ApiContext): void {
     const { state: states, outcome: outcomes, reason: reasons, result: results, waiting_for: waitingFor, after: afterRow, limit } = query;
     const everywhere = mayAct(holderOf(request).role, 'operate');
     const search = query.search === undefined ? undefined : { text: query.search, everywhere };
-    const wanted: RowQuery = { states, outcomes, reasons, results, waitingFor, search, afterRow, limit };
-    const found = await readCampaignRows(store.db, campaignId, wanted, await serviceNow(context));
+    const rowQuery: RowQuery = { states, outcomes, reasons, results, waitingFor, search, afterRow, limit };
+    const found = await readCampaignRows(store.db, campaignId, rowQuery, await serviceNow(context));
     const rows = found.map((row) => {
       const e164 = query.numbers === 'shown' || row.e164 === null ? row.e164 : maskedNumber(row.e164);
       const { notBefore } = row.terms;
@@ -37,8 +37,8 @@ export function rowRoutes(app: Api, context: ApiContext): void {
   });
 
   serve(app, 'searchPeople', async (request) => {
-    const asked = { ...request.body, everywhere: mayAct(holderOf(request).role, 'operate') };
-    const { people, isComplete } = await searchPeople(context, asked, await serviceNow(context));
+    const query = { ...request.body, everywhere: mayAct(holderOf(request).role, 'operate') };
+    const { people, isComplete } = await searchPeople(context, query, await serviceNow(context));
     return {
       people: people.map(({ campaign: { campaignId, name }, row: { row, externalId, e164, state, outcome }, match }) => ({
         campaignId,
@@ -58,9 +58,9 @@ export function rowRoutes(app: Api, context: ApiContext): void {
     const { params, query } = request;
     const { campaignId, row, now } = await requireRow(context, params);
     if (query.numbers === 'shown') await noteNumbersShown(context, request, campaignId);
-    const callee = row.e164 === null ? null : await readCallee(store.db, row.e164, now);
-    const { rows = [], suppressions = [], events = [], truncated = false } = callee ?? {};
-    const told = {
+    const recipient = row.e164 === null ? null : await readNumberView(store.db, row.e164, now);
+    const { rows = [], suppressions = [], events = [], truncated = false } = recipient ?? {};
+    const answer = {
       e164: row.e164 === null || query.numbers === 'shown' ? row.e164 : maskedNumber(row.e164),
       suppressed: suppressions.some(({ expiresAt }) => expiresAt === null || expiresAt > now),
       rows: rows.map((each) => ({
@@ -86,7 +86,7 @@ export function rowRoutes(app: Api, context: ApiContext): void {
       story: events.map((event) => ({ seq: event.seq, at: event.at, campaignId: event.campaignId, text: eventText(event) })),
       truncated,
     };
-    return withInstants(told);
+    return withInstants(answer);
   });
 
   serve(app, 'listCallbacks', async ({ params, query }) => {
@@ -139,8 +139,8 @@ export function callRoutes(app: Api, context: ApiContext): void {
     const { campaignId, row, now } = await requireRow(context, params);
     if (row.e164 === null) throw new ProblemError(404, 'no_number', `Row ${params.row} has no number that could be called.`);
     const since = query.since === undefined ? null : Date.parse(query.since);
-    const wish = { e164: row.e164, since, now, by: holderOf(request).name, withConversations: query.with_conversations };
-    const { bytes } = await makeEvidence(context, wish);
+    const evidenceRequest = { e164: row.e164, since, now, by: holderOf(request).name, withConversations: query.with_conversations };
+    const { bytes } = await makeEvidence(context, evidenceRequest);
     return reply
       .type('application/zip')
       .header('content-disposition', `attachment; filename="${campaignId}-row-${params.row}-evidence.zip"`)

@@ -140,14 +140,14 @@ async function startWorld(io: Io, input: LocalWorldInput, start: Start): Promise
   let stopWorker = async (): Promise<void> => {};
   const beginWork = async (): Promise<void> => {
     const worker = await startLocalWorker(io, { config, store, logger, target: temporal.target });
-    let asked = false;
+    let isStopping = false;
     stopWorker = async () => {
-      asked = true;
+      isStopping = true;
       await within(stopLimitMs, worker.stop());
     };
     void worker.finished.then(
-      () => asked || reportBroken('The worker ended unexpectedly.'),
-      (error: unknown) => asked || reportBroken(`The worker has failed: ${(error as Error).message}`),
+      () => isStopping || reportBroken('The worker ended unexpectedly.'),
+      (error: unknown) => isStopping || reportBroken(`The worker has failed: ${(error as Error).message}`),
     );
   };
   await beginWork();

@@ -4,12 +4,12 @@ import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
 import type { Session } from '../../../operations/control/control.ts';
 import type { LedgerAccess } from '../../../operations/control/ledger.ts';
 import { superviseCampaign } from '../../../operations/control/supervision.ts';
-import { hasEnded, pausedByPerson } from '../../../rules/lifecycle.ts';
+import { hasEnded, pausedByOperator } from '../../../rules/lifecycle.ts';
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { lastEventSeq, readEvents, type CampaignEvent } from '../../../ledger/events.ts';
 import { countStarts } from '../../../ledger/limits/counters.ts';
 import { findCampaign, type Campaign } from '../../../ledger/rows/campaigns.ts';
-import { toldEvents, tellEvent } from '../../../presentation/words/events.ts';
+import { describedEvents, describeEvent } from '../../../presentation/words/events.ts';
 import pc from 'picocolors';
 import { campaignTitle, dispositionCounts, outcomeCounts, pauseLines, stateText } from '../../../presentation/words/campaign.ts';
 import type { Io } from '../terminal/io.ts';
@@ -29,7 +29,7 @@ export interface Snapshot {
 
 export interface CampaignView {
   /** With current obstacles, such as a missing worker. */
-  show(snapshot: Snapshot, notices: readonly string[]): void;
+  show(snapshot: Snapshot, warnings: readonly string[]): void;
 }
 
 interface WatchInput extends LedgerAccess {
@@ -55,22 +55,22 @@ const superviseEveryMs = 5_000;
 export async function watchCampaign(input: WatchInput): Promise<Snapshot> {
   const { campaignId, session, view, leave, alone = false } = input;
   const read = createReader(input);
-  let notices: string[] = [];
+  let warnings: string[] = [];
   let supervisedAt = performance.now();
   let supervising: Promise<void> | null = null;
   let failure: { error: unknown } | null = null;
   for (;;) {
     const snapshot = await read();
     const { campaign } = snapshot;
-    const over = hasEnded(campaign) || leave.aborted || (alone && needsPerson(campaign));
-    view.show(snapshot, over ? [] : notices);
+    const over = hasEnded(campaign) || leave.aborted || (alone && needsOperator(campaign));
+    view.show(snapshot, over ? [] : warnings);
     if (over) return snapshot;
     if (failure !== null) throw (failure as { error: unknown }).error;
     if (session !== null && supervising === null && performance.now() - supervisedAt >= superviseEveryMs) {
       supervising = superviseCampaign(session, campaignId)
         .then(
-          (said) => {
-            notices = said;
+          (found) => {
+            warnings = found;
           },
           (error: unknown) => {
             failure = { error };
@@ -85,8 +85,8 @@ export async function watchCampaign(input: WatchInput): Promise<Snapshot> {
   }
 }
 
-function needsPerson({ state, stateReason, resumeAt }: Campaign): boolean {
-  return state === 'paused' && stateReason !== pausedByPerson && resumeAt === null;
+function needsOperator({ state, stateReason, resumeAt }: Campaign): boolean {
+  return state === 'paused' && stateReason !== pausedByOperator && resumeAt === null;
 }
 
 const minuteMs = 60_000;
@@ -107,7 +107,7 @@ function createReader({ config, store: { db }, campaignId, fromSeq }: WatchInput
       seq = await lastEventSeq(db, campaignId);
       return [];
     }
-    const events = await readEvents(db, campaignId, { afterSeq: seq, limit: mostEvents, types: toldEvents });
+    const events = await readEvents(db, campaignId, { afterSeq: seq, limit: mostEvents, types: describedEvents });
     seq = events.at(-1)?.seq ?? seq;
     return events;
   };
@@ -148,13 +148,13 @@ const fallbackColumns = 80;
 function createPlainView(io: ViewIo, out: NodeJS.WritableStream): CampaignView {
   let shownAt = -Infinity;
   let line = '';
-  let noticed = '';
+  let shownWarning = '';
   return {
-    show(snapshot, notices) {
-      for (const text of tellEvents(snapshot.events)) out.write(`  ${text}\n`);
-      const notice = notices.join('\n');
-      if (notice !== noticed && notice !== '') out.write(`${notice}\n`);
-      noticed = notice;
+    show(snapshot, warnings) {
+      for (const text of formatEvents(snapshot.events)) out.write(`  ${text}\n`);
+      const warningText = warnings.join('\n');
+      if (warningText !== shownWarning && warningText !== '') out.write(`${warningText}\n`);
+      shownWarning = warningText;
       const now = io.now();
       const next = progressText(snapshot);
       if (now - shownAt < plainEveryMs || next === line) return;
@@ -169,9 +169,9 @@ function createLiveView(io: ViewIo, out: NodeJS.WritableStream, hint: string): C
   let painted = 0;
   let recent: string[] = [];
   return {
-    show(snapshot, notices) {
+    show(snapshot, warnings) {
       const { campaign, status } = snapshot;
-      recent = [...recent, ...tellEvents(snapshot.events)].slice(-shownEvents);
+      recent = [...recent, ...formatEvents(snapshot.events)].slice(-shownEvents);
       const outcomeText = outcomeCounts(status);
       const dispositionText = dispositionCounts(status);
       const lines = [
@@ -181,7 +181,7 @@ function createLiveView(io: ViewIo, out: NodeJS.WritableStream, hint: string): C
         ...(outcomeText === '' ? [] : [[plain, `rows   ${outcomeText}`] as const]),
         ...(dispositionText === '' ? [] : [[plain, `calls  ${dispositionText}`] as const]),
         ...recent.map((text) => [dim, `  ${text}`] as const),
-        ...[...pauseLines(campaign), ...notices].map((text) => [yellow, text] as const),
+        ...[...pauseLines(campaign), ...warnings].map((text) => [yellow, text] as const),
         ...(hint === '' ? [] : [[dim, hint] as const]),
       ] as const;
       const columns = (out as { columns?: number }).columns ?? fallbackColumns;
@@ -211,9 +211,9 @@ function progressText({ campaign, status, startsPerMinute, leftMs }: Snapshot): 
   return parts.join(', ');
 }
 
-function tellEvents(events: readonly CampaignEvent[]): string[] {
+function formatEvents(events: readonly CampaignEvent[]): string[] {
   return events.flatMap((event) => {
-    const told = tellEvent(event);
-    return told === null ? [] : [`${new Date(event.at).toTimeString().slice(0, 8)}  ${told}`];
+    const text = describeEvent(event);
+    return text === null ? [] : [`${new Date(event.at).toTimeString().slice(0, 8)}  ${text}`];
   });
 }

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { readCampaignFile } from '../../../campaign/file/file.ts';
 import { readConfig, type Config } from '../../../shared/config.ts';
 import { checkAsJson, checkCampaign, refuseUnstartable, type CheckReport } from '../../../operations/control/check/check.ts';
-import { type CheckedCampaign, checkedLedger, unasked, type CheckedLedger } from '../../../operations/control/check/ledger.ts';
+import { type CheckedCampaign, checkedLedger, uncheckedLedger, type CheckedLedger } from '../../../operations/control/check/ledger.ts';
 import { jsonText } from '../../../shared/input/printable.ts';
 import { usualAssumptions, type ForecastAssumptions } from '../../../campaign/preflight/campaign-forecast.ts';
 import type { CheckedRow } from '../../../campaign/preflight/preflight.ts';
@@ -129,11 +129,11 @@ async function* renderRows(chunks: AsyncIterable<CheckedRow[]>): AsyncGenerator<
 /** Never creates a database and never fails, so that a check works anywhere. */
 export async function openCheckedLedger(config: Config, campaign: CheckedCampaign): Promise<CheckedLedger> {
   if (config.DATABASE_URL === undefined && !existsSync(config.CARILLON_DB))
-    return unasked({ asked: false, reason: `there is none at ${config.CARILLON_DB}` });
+    return uncheckedLedger({ asked: false, reason: `there is none at ${config.CARILLON_DB}` });
   try {
     const store = await openExistingLedger(config);
     return { ...(await checkedLedger({ config, store }, campaign)), close: () => store.close() };
   } catch (error) {
-    return unasked({ asked: false, reason: describeFailure(error, false).message });
+    return uncheckedLedger({ asked: false, reason: describeFailure(error, false).message });
   }
 }

@@ -6,7 +6,7 @@ import { describeFileError, OutputFileError } from '../../../shared/input/errors
 import { packageFolder } from '../../../shared/input/package-folder.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/answer.ts';
-import { commandOf, type Said } from '../terminal/command.ts';
+import { commandOf, type CommandOutput } from '../terminal/command.ts';
 import { campaignJsonSchema } from '../../../campaign/file/schema.ts';
 
 /** Example folders by value of `--with`. */
@@ -33,7 +33,7 @@ export const initCommand = commandOf<{ with?: keyof typeof sources }, string | u
 });
 
 /** Writes all files or none. Throws OutputFileError. */
-async function writeFiles(_: Io, { with: what = 'results' }: { with?: keyof typeof sources }, folder = '.'): Promise<Said> {
+async function writeFiles(_: Io, { with: what = 'results' }: { with?: keyof typeof sources }, folder = '.'): Promise<CommandOutput> {
   const id = campaignIdFrom(basename(resolve(folder)));
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
     throw new OutputFileError(folder, `the folder was not made: ${describeFileError(error)}`, { cause: error });

@@ -6,7 +6,7 @@ import type { ServiceState } from '../../../operations/control/check/service.ts'
 import { instantText } from '../../../shared/input/times.ts';
 import { callableLines } from '../../../presentation/words/causes.ts';
 import { renderForecast } from '../../../presentation/words/forecast.ts';
-import { houseSentences } from '../../../presentation/words/house.ts';
+import { accountRuleSentences } from '../../../presentation/words/house.ts';
 import { lawSentences, renderLaw } from '../../../presentation/words/law.ts';
 import { count, plural, span } from '../../../shared/input/figures.ts';
 import { printable, wrapped } from '../../../shared/input/printable.ts';
@@ -24,8 +24,8 @@ export function renderCheck({ file, rules, report, listNotes, obstacle }: CheckR
     ...renderCallable(report),
     ...renderLedger(report.ledger),
     ...renderRejections(report.rejections),
-    ...renderOutlook('The law where they are', lawSentences(report.law)),
-    ...renderOutlook('House rules', houseSentences(rules)),
+    ...renderSection('The law where they are', lawSentences(report.law)),
+    ...renderSection('House rules', accountRuleSentences(rules)),
     ...renderExamples(report.examples),
     ...(report.forecast === null ? [] : renderForecast(rules, report.forecast)),
     ...renderService(report.service),
@@ -52,7 +52,7 @@ function renderLedger(ledger: LedgerState): string[] {
   return wrapped(text, '  ');
 }
 
-function renderOutlook(title: string, sentences: readonly string[]): string[] {
+function renderSection(title: string, sentences: readonly string[]): string[] {
   return sentences.length === 0 ? [] : ['', title, ...sentences.flatMap((sentence) => wrapped(sentence, '  '))];
 }
 
@@ -122,9 +122,9 @@ function headline({ firstMessage }: Pick<CampaignRules, 'firstMessage'>, { accep
   return `Opening lines: ${count(openingLines.shared)} of ${count(accepted)} are shared by more than one row.`;
 }
 
-function consequences({ sharedWords, firstMessage }: Pick<CampaignRules, 'sharedWords' | 'firstMessage'>, told: Told): string[] {
-  const { openAtOnce, longestMs, late } = told.words;
-  if (told.openingLines.shared === 0) return [];
+function consequences({ sharedWords, firstMessage }: Pick<CampaignRules, 'sharedWords' | 'firstMessage'>, report: Told): string[] {
+  const { openAtOnce, longestMs, late } = report.words;
+  if (report.openingLines.shared === 0) return [];
   if (openAtOnce === null)
     return sharedWords === 'wait'
       ? []
@@ -132,7 +132,7 @@ function consequences({ sharedWords, firstMessage }: Pick<CampaignRules, 'shared
   const until = firstMessage === null ? ' until a record of the agent shows number or reference' : '';
   return [
     `Calls with the same words are made one at a time${until} (at most ${count(openAtOnce)} open at once). ` +
-      `The largest set has ${plural(told.openingLines.largest, 'row')}: ${span(longestMs)} of calls, one after the other.`,
+      `The largest set has ${plural(report.openingLines.largest, 'row')}: ${span(longestMs)} of calls, one after the other.`,
     ...(late === 0 ? [] : [`At least ${plural(late, 'row')} would have no turn before the end (expired, words_busy).`]),
   ];
 }

@@ -1,7 +1,7 @@
 import { formatConduct } from '../../../sandbox/judge/conduct-report.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { createControl } from '../../../operations/control/control.ts';
-import { startAloud, tellStart } from '../start/start.ts';
+import { startAloud, formatStart } from '../start/start.ts';
 import { readCampaignFile } from '../../../campaign/file/file.ts';
 import { readCampaign } from '../../../campaign/preflight/import-list.ts';
 import { pauseLines, renderOutcomes } from '../../../presentation/words/campaign.ts';
@@ -12,7 +12,7 @@ import type { Io } from '../terminal/io.ts';
 import { calledOff, inLocalWorld, privateSettings, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';
 import { plural, span } from '../../../shared/input/figures.ts';
 import { writeCampaignResults } from '../results/results.ts';
-import { noOpenSays, withLocalConsole, type LocalConsole } from '../serve/serve.ts';
+import { noOpenHelp, withLocalConsole, type LocalConsole } from '../serve/serve.ts';
 import type { FaultRuleInput } from '../../../sandbox/faults/rule.ts';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -51,7 +51,7 @@ export const demoCommand = commandOf<DemoFlags>({
   name: 'demo',
   flags: [
     ['--keep', 'keep everything running afterwards, until Ctrl-C', false],
-    ['--no-open', noOpenSays],
+    ['--no-open', noOpenHelp],
     ['--story', 'play one real campaign from its pilot to its goal', false],
     ['--speed <factor>', `service seconds per real second (default: ${defaultSpeed}, and ${storySpeed} with --story)`, readFactor],
   ],
@@ -130,7 +130,7 @@ async function playCampaign(io: Io, world: LocalWorld, { folder, leave, alone, s
   const control = createControl({ config, store, now: () => io.now(), connect });
   const read = await readCampaign(await readCampaignFile(folder.campaignPath), io.now());
   const result = await startAloud(io, control, read, { check: true, allowPartial: story !== null });
-  io.stdout.write(tellStart(result));
+  io.stdout.write(formatStart(result));
   const view = createCampaignView(io, io.stdout, 'Ctrl-C stops it.');
   const watched = watchCampaign({ config, store, campaignId: folder.campaignId, session: null, fromSeq: 0, view, leave, alone });
   if (story === null) return watched;
@@ -244,9 +244,9 @@ async function createDemoFolder(nowMs: number, story: boolean): Promise<DemoFold
   };
 }
 
-async function makeFreshFolder(wanted: string): Promise<string> {
+async function makeFreshFolder(preferredName: string): Promise<string> {
   for (let tries = 1; ; tries += 1) {
-    const name = tries === 1 ? wanted : `${wanted}-${tries}`;
+    const name = tries === 1 ? preferredName : `${preferredName}-${tries}`;
     try {
       await mkdir(resolve(name));
       return name;

@@ -10,7 +10,7 @@ import { untilAborted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { inLocalWorld, LocalWorldError, portOrAny, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';
 import { accountIdOf } from '../../../operations/control/service.ts';
-import { noOpenSays, withLocalConsole, type LocalConsole } from '../serve/serve.ts';
+import { noOpenHelp, withLocalConsole, type LocalConsole } from '../serve/serve.ts';
 import type { Store } from '../../../ledger/tx.ts';
 
 const exampleSpeed = 60;
@@ -46,7 +46,7 @@ export const devCommand = commandOf<DevFlags>({
     ['--temporal-port <number>', `port of Temporal (default: ${ports.temporal}, or any free port)`, readPort],
     ['--speed <factor>', 'service seconds per real second (default: 1)', readFactor],
     new Option('--dialect <name>', 'which fields the sandbox returns').choices(['spec', 'extended']),
-    ['--no-open', noOpenSays],
+    ['--no-open', noOpenHelp],
   ],
   json: 'print one JSON line on standard output when ready',
   help: examples,
@@ -70,7 +70,7 @@ async function runDev(io: Io, flags: DevFlags & { json: boolean }): Promise<null
     },
     // Hook receivers under test run on the same machine.
     settings: { defaults: { CARILLON_LOG_LEVEL: 'error', CARILLON_HOOK_NETWORKS: '127.0.0.0/8, ::1' } },
-    mayWork: requireNobodyElse,
+    mayWork: refuseOtherService,
     advice: '\nEverything else is stopped. Run carillon dev again.',
   };
   const wasUp = await inLocalWorld(io, input, async (world, leave) => {
@@ -90,7 +90,7 @@ async function runDev(io: Io, flags: DevFlags & { json: boolean }): Promise<null
 }
 
 /** Refuses campaigns of another service: this worker has only the sandbox's clock and calls. Throws LocalWorldError. */
-async function requireNobodyElse(store: Store, config: Config): Promise<void> {
+async function refuseOtherService(store: Store, config: Config): Promise<void> {
   const sandbox = accountIdOf(config);
   const [campaign] = await listElsewhere(store.db, { accountId: sandbox, api: config.SVC_API });
   const [schedule] = await listSchedulesElsewhere(store.db, sandbox);

@@ -22,12 +22,12 @@ export const good = (detail: string): Verdict => ({ status: 'ok', detail, advice
 export const doubtful = (detail: string, advice: string): Verdict => ({ status: 'warning', detail, advice });
 export const bad = (detail: string, advice: string): Verdict => ({ status: 'fault', detail, advice });
 
-type Seen = Verdict | readonly Verdict[] | null;
+type CheckOutcome = Verdict | readonly Verdict[] | null;
 
 export interface Check {
   name: string;
   /** Null: nothing to report. */
-  look: (around: Around) => Seen | Promise<Seen>;
+  look: (around: Around) => CheckOutcome | Promise<CheckOutcome>;
   /** Advice if the check throws, which is a fault; null: another check reports it. */
   ifItFails?: string | null;
 }
@@ -91,11 +91,11 @@ function once<Result>(read: () => Promise<Result>): () => Promise<Result> {
 
 /** Runs all at once; findings are in the order of the checks. */
 export async function examine(checks: readonly Check[], around: Around): Promise<Finding[]> {
-  const found = await Promise.all(checks.map((check) => lookAt(check, around)));
+  const found = await Promise.all(checks.map((check) => executeCheck(check, around)));
   return found.flat();
 }
 
-async function lookAt({ name, look, ifItFails }: Check, around: Around): Promise<Finding[]> {
+async function executeCheck({ name, look, ifItFails }: Check, around: Around): Promise<Finding[]> {
   try {
     const seen = (await look(around)) ?? [];
     return [seen].flat().map((verdict) => ({ name, ...verdict }));

@@ -20,12 +20,12 @@ const mebibyte = 1024 * 1024;
 
 export const machineChecks: readonly Check[] = [
   { name: 'Carillon', look: () => good(readVersion()) },
-  { name: 'Node', look: () => judgeNode(process.versions.node) },
+  { name: 'Node', look: () => evaluateNodeVersion(process.versions.node) },
   {
     name: 'Temporal SDK',
     look: () => good((createRequire(import.meta.url)('@temporalio/client/package.json') as { version: string }).version),
   },
-  { name: 'Time-zone data', look: ({ now }) => judgeZoneData(now) },
+  { name: 'Time-zone data', look: ({ now }) => evaluateZoneData(now) },
   {
     // Needed only by campaigns with hooks, so its absence is no fault.
     name: 'Hook secret',
@@ -91,14 +91,14 @@ export const machineChecks: readonly Check[] = [
   { name: 'Ports', look: ({ config }) => (isSame(config) ? bad(samePort.detail, samePort.advice) : null) },
 ];
 
-export function judgeNode(version: string): Verdict {
+export function evaluateNodeVersion(version: string): Verdict {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const fits = major > oldestNode.major || (major === oldestNode.major && minor >= oldestNode.minor);
   return fits ? good(version) : bad(version, `Use Node ${oldestNode.major}.${oldestNode.minor} or newer.`);
 }
 
 /** Calling hours use this data, and countries change their clocks at short notice. */
-export function judgeZoneData(nowMs: number, release: string = zoneDataRelease): Verdict {
+export function evaluateZoneData(nowMs: number, release: string = zoneDataRelease): Verdict {
   const advice =
     'Update Carillon, or the package moment-timezone alone (docs/operations.md): calling hours follow this data, and clock changes since then are missing.';
   const age = timeZoneDataAge(release, nowMs);
@@ -152,9 +152,9 @@ const limitMs = 2_000;
 const ownAddresses: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 async function isWorker(address: ListenAddress, { path, sign }: { path: string; sign: string }): Promise<boolean> {
-  const asked = { ...address, host: ownAddresses[address.host] ?? address.host };
+  const localAddress = { ...address, host: ownAddresses[address.host] ?? address.host };
   try {
-    const answer = await fetch(`http://${listenText(asked)}${path}`, {
+    const answer = await fetch(`http://${listenText(localAddress)}${path}`, {
       signal: AbortSignal.timeout(limitMs),
       redirect: 'manual',
     });

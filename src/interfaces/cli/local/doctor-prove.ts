@@ -50,14 +50,14 @@ export async function runProve(io: Io, options: ProveOptions): Promise<void> {
   const config = readConfig(io.env);
   const { SVC_API: api, SVC_BASE_URL: url } = config;
   if (api === 'contract') throw new UsageError('The contract has no look-up to prove. Set SVC_API=batch-calling or SVC_API=campaigns.');
-  const callee = readPhoneNumber(options.to, null);
-  if (!callee.ok) throw new UsageError(`--to cannot be used: ${callee.hint}. Write it as +12125550123.`);
+  const recipient = readPhoneNumber(options.to, null);
+  if (!recipient.ok) throw new UsageError(`--to cannot be used: ${recipient.hint}. Write it as +12125550123.`);
   const apiKey = requireApiKey(config);
   const clock = await readClock(config);
   const from = await withService(config, (service) => chooseCaller(service, options.campaignPath));
   const question = `Schedule one call to the number of --to at ${url} for 30 days ahead, from ${from.callerId} by ${from.agentId}, and take it back?`;
   if (!(await mayBegin(io, options.yes, question))) return;
-  const call = { ...from, mark: randomUUID(), to: callee.e164, now: Math.round(clock.now()) };
+  const call = { ...from, mark: randomUUID(), to: recipient.e164, now: Math.round(clock.now()) };
   const steps: Step[] = [];
   const note = (name: string, detail: string) => {
     steps.push({ name, detail });
@@ -88,10 +88,10 @@ export async function runProve(io: Io, options: ProveOptions): Promise<void> {
           ? 'It may be there all the same, for 30 days ahead: look for its name at the service, and cancel it.'
           : 'Nothing of it is left at the service.'
         : `Left at the service, for 30 days ahead: ${[...left].join(', ')}. Take it back:\n  ${commands.join('\n  ')}`;
-    const told = `The look-up is not proven: ${reason}\n${rest}`;
-    if (!options.json) throw new NotProvenError(told, { cause: error });
+    const message = `The look-up is not proven: ${reason}\n${rest}`;
+    if (!options.json) throw new NotProvenError(message, { cause: error });
     writeAnswer(io, true, { data: { proven: false, reason, steps, left: [...left] }, words: '' });
-    io.stderr.write(`${told}\n`);
+    io.stderr.write(`${message}\n`);
     io.exitCode = 1;
   } finally {
     await opened.close();
@@ -130,10 +130,10 @@ interface Proving {
   signal: AbortSignal;
 }
 
-type Seen = Pick<LookUpProof, 'listLagMs' | 'order' | 'keyBehaviour'>;
+type LookUpFindings = Pick<LookUpProof, 'listLagMs' | 'order' | 'keyBehaviour'>;
 
 /** Cancels scheduled calls after a failure too, unless the user interrupts. */
-async function proveCleanly(proving: Proving): Promise<Seen> {
+async function proveCleanly(proving: Proving): Promise<LookUpFindings> {
   try {
     return await prove(proving);
   } catch (error) {
@@ -142,7 +142,7 @@ async function proveCleanly(proving: Proving): Promise<Seen> {
   }
 }
 
-async function prove(proving: Proving): Promise<Seen> {
+async function prove(proving: Proving): Promise<LookUpFindings> {
   const { trial, service, clock, call, note, left, signal } = proving;
   const id = await schedule(proving);
   const goOn = () => {

@@ -9,7 +9,7 @@ import { createMigrations } from '../../../ledger/migrations.ts';
 import { grantAdvice, missingRights, refuseInTheClear } from '../../../ledger/postgres-dialect.ts';
 import { standbyAdvice, standbyText } from '../../../ledger/postgres/writer-pool.ts';
 import { readPostgresAddress } from '../../../shared/input/postgres-address.ts';
-import { isLedgerFile, judgeMigrations } from '../../../ledger/schema-state.ts';
+import { isLedgerFile, compareMigrations } from '../../../ledger/schema-state.ts';
 import { readSqliteTables } from '../../../ledger/sqlite-file.ts';
 import { connectTemporal, countWorkers } from '../../../temporal/connection.ts';
 import { codeOf } from '../../../shared/input/errors.ts';
@@ -77,7 +77,7 @@ async function checkSqlite(path: string): Promise<Verdict> {
     await access(path, constants.R_OK | constants.W_OK);
     const found = readSqlite(path);
     if (!isLedgerFile(path)) return found;
-    return await judgeSchema(found, 'sqlite', readSqliteTables(path).migrations);
+    return await evaluateSchema(found, 'sqlite', readSqliteTables(path).migrations);
   } catch (error) {
     if (error instanceof StoreError) return bad(`SQLite ${path}: ${reasonOf(error)}`, anotherDatabase);
     return bad(`SQLite ${path} cannot be used: ${reasonOf(error)}`, `${advice} Is it a Carillon database, and yours?`);
@@ -87,11 +87,11 @@ async function checkSqlite(path: string): Promise<Verdict> {
 const anotherDatabase = 'Set CARILLON_DB or DATABASE_URL to the database of the campaigns.';
 
 /** Returns `found` unless the schema is not this program's. */
-async function judgeSchema(found: Verdict, dialect: StoreDialect, applied: string[]): Promise<Verdict> {
+async function evaluateSchema(found: Verdict, dialect: StoreDialect, applied: string[]): Promise<Verdict> {
   const { detail } = found;
   const known = Object.keys(await createMigrations(dialect).getMigrations());
   try {
-    if (judgeMigrations(applied, known) !== 'older') return found;
+    if (compareMigrations(applied, known) !== 'older') return found;
   } catch (error) {
     return bad(`${detail}: ${reasonOf(error)}`, 'Install that version of Carillon here, or name another database.');
   }
@@ -149,7 +149,7 @@ async function checkServer(url: string, place: string): Promise<Verdict> {
     if (missing !== '') return bad(`${detail}: its user lacks rights (${missing})`, grantAdvice);
     const applied = await client.query<{ name: string }>('select name from kysely_migration order by name');
     const names = applied.rows.map((row) => row.name);
-    return await judgeSchema(good(detail), 'postgres', names);
+    return await evaluateSchema(good(detail), 'postgres', names);
   } catch (error) {
     const advice =
       codeOf(error) === '42501' ? grantAdvice : 'Check that it runs, and host, port, user, password and database in DATABASE_URL.';

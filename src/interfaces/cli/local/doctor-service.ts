@@ -4,7 +4,7 @@ import { wordRules } from '../../../campaign/file/settings/words.ts';
 import { readLookUpProof } from '../../../ledger/campaign/lookup-proof.ts';
 import type { WebhookWithWaiting } from '../../../ledger/webhooks/waiting.ts';
 import { accountIdOf, withService } from '../../../operations/control/service.ts';
-import { waitingText, webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
+import { waitingText, webhookAsJson, webhookStatus } from '../../../presentation/words/hooks.ts';
 import { deniedSettings } from '../../../rules/conversation-override.ts';
 import { isLoopback, keyHeaders, serviceApis, type ServiceApi } from '../../../rules/service-api.ts';
 import { NotSentError, RefusedError } from '../../../service/port/errors.ts';
@@ -12,7 +12,7 @@ import type { ServiceDate } from '../../../service/port/service-clock.ts';
 import type { Probe } from '../../../service/registry.ts';
 import { readProxies, readVariable, type Config } from '../../../shared/config.ts';
 import { addressPlace } from '../../../shared/hooks/errors.ts';
-import { judgedAddress } from '../../../shared/hooks/networks.ts';
+import { resolveCheckedAddress } from '../../../shared/hooks/networks.ts';
 import { revealUrl } from '../../../shared/input/kept-url.ts';
 import { destinationOf, openTunnel } from '../../../shared/network/connector.ts';
 import { proxyFor, readProxy, type Proxy } from '../../../shared/network/proxies.ts';
@@ -61,7 +61,7 @@ const clockCheck: Check = {
   name: 'Clock',
   ifItFails: null,
   look: async ({ clock, records, config: { SVC_API_KEY: key } }) =>
-    (await clock()).sandbox || key === undefined ? null : judgeClock((await records()).serviceDate),
+    (await clock()).sandbox || key === undefined ? null : evaluateClock((await records()).serviceDate),
 };
 
 /** Beyond this, record times no longer match call times without correction. */
@@ -70,7 +70,7 @@ const offsetLimitMs = 30_000;
 const toleranceMs = 5 * 60_000;
 
 /** Accurate to half the round trip, and to the header's whole seconds. */
-export function judgeClock(date: ServiceDate | null): Verdict {
+export function evaluateClock(date: ServiceDate | null): Verdict {
   if (date === null) {
     return doubtful(
       'the service sends no Date header of its own',
@@ -124,7 +124,7 @@ async function checkHook(config: Config, kept: string): Promise<Verdict[]> {
     const destination = destinationOf(url.protocol, url.hostname, url.port);
     const proxy = await proxyFor(destination, readProxies(config));
     if (proxy === null) return [];
-    const hostname = await judgedAddress(destination.hostname, config.CARILLON_HOOK_NETWORKS);
+    const hostname = await resolveCheckedAddress(destination.hostname, config.CARILLON_HOOK_NETWORKS);
     (await openTunnel(proxy, { ...destination, hostname }, limitMs)).destroy();
     return [];
   } catch (error) {
@@ -145,7 +145,7 @@ const interfaceCheck: Check = {
   name: 'Interface',
   look: async ({ probes, config: { SVC_API: api } }) => {
     const found = await probes();
-    return found === null ? null : judgeInterface(api, found);
+    return found === null ? null : evaluateInterface(api, found);
   },
 };
 
@@ -154,7 +154,7 @@ async function answers({ probes, config: { SVC_API: api } }: Around): Promise<bo
 }
 
 /** Verdict on the configured interface; null: the key's check covers it. */
-export function judgeInterface(own: ServiceApi, probes: Readonly<Record<ServiceApi, Probe>>): Verdict | null {
+export function evaluateInterface(own: ServiceApi, probes: Readonly<Record<ServiceApi, Probe>>): Verdict | null {
   const others = serviceApis.filter((api) => api !== own && probes[api] === 'answers');
   const advice = others.length === 0 ? 'Check SVC_BASE_URL and SVC_API.' : `Set ${others.map((api) => `SVC_API=${api}`).join(' or ')}.`;
   const header = others[0] === undefined ? keyHeaders[own] : keyHeaders[others[0]];
@@ -250,7 +250,7 @@ const webhookCheck: Check = {
     if (webhooks.length === 0) return null;
     const clock = await readClock().catch(() => null);
     const describe = (webhook: WebhookWithWaiting): string =>
-      `${webhook.webhookId} (${webhookAsJson(webhook).place}) ${webhookStanding(webhook, now)}, ${waitingText(webhook.waiting, now, clock)}`;
+      `${webhook.webhookId} (${webhookAsJson(webhook).place}) ${webhookStatus(webhook, now)}, ${waitingText(webhook.waiting, now, clock)}`;
     const isBehind = ({ waiting: { oldestAt } }: WebhookWithWaiting): boolean =>
       oldestAt !== null && clock !== null && now - clock.atReal(oldestAt) >= behindAfterMs;
     const failing = webhooks.filter((webhook) => {

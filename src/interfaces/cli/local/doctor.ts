@@ -1,7 +1,7 @@
 import pc from 'picocolors';
 import { readConfig } from '../../../shared/config.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
-import { commandOf, type Said } from '../terminal/command.ts';
+import { commandOf, type CommandOutput } from '../terminal/command.ts';
 import type { Io } from '../terminal/io.ts';
 import { Around, examine, type Check, type Finding } from './doctor-check.ts';
 import { machineChecks } from './doctor-machine.ts';
@@ -41,7 +41,7 @@ export const doctorCommand = commandOf<DoctorFlags, string | undefined>({
     const campaignPath = path ?? null;
     if (!proveLookup) {
       if (to !== undefined || yes) throw new UsageError('--to and --yes belong to --prove-lookup.');
-      return tell(io, await findingsOf(new Around(readConfig(io.env), io.now(), campaignPath)));
+      return formatFindings(io, await findingsOf(new Around(readConfig(io.env), io.now(), campaignPath)));
     }
     if (to === undefined) throw new UsageError('--prove-lookup needs a number of your own: --to +12125550123');
     await runProve(io, { to, campaignPath, yes, json });
@@ -49,7 +49,7 @@ export const doctorCommand = commandOf<DoctorFlags, string | undefined>({
   },
 });
 
-function tell(io: Io, findings: readonly Finding[]): Said {
+function formatFindings(io: Io, findings: readonly Finding[]): CommandOutput {
   const works = findings.every(({ status }) => status !== 'fault');
   io.exitCode = works ? 0 : 1;
   return { data: { ok: works, findings }, words: render(findings, io.colour) };

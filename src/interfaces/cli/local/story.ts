@@ -24,7 +24,7 @@ const workerGoesAt = Date.parse('2030-03-08T22:00:00Z');
 const workerIsGoneMs = 40 * 60_000;
 const leads = 40;
 const leadEveryMs = 6 * 60_000;
-const looksEveryMs = 400;
+const pollEveryMs = 400;
 
 /** Shrinks the recall to minutes: one afternoon instead of two weeks, and no callback on another day. */
 const smaller: readonly [written: string, here: string][] = [
@@ -45,8 +45,8 @@ export async function writeStory(folder: string): Promise<string> {
   for (const [written, here] of smaller) text = text.replace(written, here);
   await writeFile(path, text);
   for (const name of ['callees.yaml', 'callees-later.yaml']) {
-    const callees = await readFile(join(folder, name), 'utf8');
-    await writeFile(join(folder, name), callees.replaceAll(anotherDay, 'callback_in: 45 '));
+    const recipients = await readFile(join(folder, name), 'utf8');
+    await writeFile(join(folder, name), recipients.replaceAll(anotherDay, 'callback_in: 45 '));
   }
   return path;
 }
@@ -75,7 +75,7 @@ export async function operate(io: Io, operator: Operator): Promise<void> {
   const waiting = await readLeads(folder);
   const { length } = waiting;
   let wasGone = false;
-  for (let leadAt = 0; !leave.aborted; await sleep(looksEveryMs, undefined, { signal: leave }).catch(() => {})) {
+  for (let leadAt = 0; !leave.aborted; await sleep(pollEveryMs, undefined, { signal: leave }).catch(() => {})) {
     const campaign = await findCampaign(world.store.db, campaignId);
     if (campaign === undefined || hasEnded(campaign)) return;
     const now = world.sandbox.clock.now();

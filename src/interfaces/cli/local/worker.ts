@@ -15,9 +15,9 @@ import { accountIdOf, requireApiKey } from '../../../operations/control/service.
 import type { Traces } from '../../../temporal/traces.ts';
 import { moveCommand } from '../terminal/failure.ts';
 import { readVersion } from '../terminal/own-command.ts';
-import { pausedByPerson } from '../../../rules/lifecycle.ts';
+import { pausedByOperator } from '../../../rules/lifecycle.ts';
 import type { NewEvent } from '../../../rules/events.ts';
-import { tellEvent } from '../../../presentation/words/events.ts';
+import { describeEvent } from '../../../presentation/words/events.ts';
 import type { Store } from '../../../ledger/tx.ts';
 
 const examples = `
@@ -61,11 +61,11 @@ async function runWorker(io: Io, { json }: { json: boolean }): Promise<null> {
         traces?.note(events);
       };
       const worker = await startLocalWorker(io, { config, store: ledger.store, logger, version, traces });
-      if (json) tellReady(io, config, worker, ledger.store.ledgerId);
+      if (json) printReady(io, config, worker, ledger.store.ledgerId);
       if (version !== undefined) logger.info(version, routedText(version));
       announce(logger, config, worker);
-      await tellElsewhere(logger, config, ledger.store);
-      void tellClock(logger, config);
+      await warnOtherServices(logger, config, ledger.store);
+      void warnWrongClock(logger, config);
       await runUntilStopped(logger, worker, stop);
       await traces?.stop();
     } finally {
@@ -98,7 +98,7 @@ function routedText({ deploymentName, buildId }: WorkerDeploymentVersion): strin
   return `Temporal gives work to this worker only while its version is current: temporal worker deployment set-current-version --deployment-name ${deploymentName} --build-id ${buildId}`;
 }
 
-function tellReady(io: Io, config: Config, { address, namespace }: LocalWorker, ledgerId: string): void {
+function printReady(io: Io, config: Config, { address, namespace }: LocalWorker, ledgerId: string): void {
   const ready = { ready: true, pid: process.pid, address, namespace, ledgerId, service: accountIdOf(config) };
   io.stdout.write(`${jsonText(ready)}\n`);
 }
@@ -110,7 +110,7 @@ function announce(logger: Logger, config: Config, { address, namespace }: LocalW
 }
 
 /** Work for another service fails here, and is retried until a worker with that service takes it. */
-async function tellElsewhere(logger: Logger, config: Config, store: Store): Promise<void> {
+async function warnOtherServices(logger: Logger, config: Config, store: Store): Promise<void> {
   const own = { accountId: accountIdOf(config), api: config.SVC_API };
   for (const campaign of await listElsewhere(store.db, own)) {
     const { campaignId, accountId, api } = campaign;
@@ -120,7 +120,7 @@ async function tellElsewhere(logger: Logger, config: Config, store: Store): Prom
 }
 
 /** Reports a wrong clock at once rather than when the first call is due. */
-async function tellClock(logger: Logger, config: Config): Promise<void> {
+async function warnWrongClock(logger: Logger, config: Config): Promise<void> {
   const [{ findingsOf }, { Around }] = await Promise.all([import('./doctor.ts'), import('./doctor-check.ts')]);
   const [clock] = await findingsOf(new Around(config, Date.now()), ['Clock']);
   if (clock === undefined || clock.status === 'ok') return;
@@ -144,7 +144,7 @@ class WorkerEndedError extends foreseen('WorkerEndedError', false) {}
 function logEvents(logger: Logger, events: readonly NewEvent[]): void {
   for (const event of events) {
     try {
-      const line = tellEvent(event);
+      const line = describeEvent(event);
       if (line === null) continue;
       const { campaignId, batchId, type } = event;
       logger[isTrouble(event) ? 'warn' : 'info']({ campaignId, ...(batchId === undefined ? {} : { batchId }), type }, line);
@@ -157,6 +157,6 @@ function logEvents(logger: Logger, events: readonly NewEvent[]): void {
 
 /** Events that an operator should check: a failure or automatic pause, a batch without an answer, a failed hook. */
 function isTrouble({ type, data }: NewEvent): boolean {
-  if (type === 'campaign.state') return data.to === 'failed' || (data.to === 'paused' && data.reason !== pausedByPerson);
+  if (type === 'campaign.state') return data.to === 'failed' || (data.to === 'paused' && data.reason !== pausedByOperator);
   return type === 'hook.failed' || type === 'caller.out' || (type === 'post.verdict' && data.verdict === 'unknown');
 }

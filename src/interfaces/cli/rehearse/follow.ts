@@ -20,7 +20,7 @@ export interface FollowInput {
   /** Service time. */
   now: () => number;
   pause: PlannedPause | null;
-  tell: (wish: 'pause' | 'resume') => Promise<void>;
+  tell: (command: 'pause' | 'resume') => Promise<void>;
   /** Advances service time to a later instant, and has the campaign check again. */
   moveTo: (instant: number) => Promise<void>;
   /** Aborted when the rehearsal is to end early. */
@@ -31,7 +31,7 @@ type FollowIo = Pick<Io, 'stderr' | 'isTerminal'>;
 
 const everyMs = 250;
 /** The worker rereads the clock within a second or two; until then it may find no row due. */
-const lookEveryMs = 1_000;
+const recheckEveryMs = 1_000;
 const plainEveryMs = 5_000;
 
 /** Ends with the campaign, at a pause that only an operator can end, or on abort. Plays the operator who pauses and resumes it. */
@@ -65,7 +65,7 @@ export async function followRehearsal(io: FollowIo, input: FollowInput): Promise
         // Repeated until a call is placed: otherwise nothing would happen before the skipped time.
         if (skipsTo > at || skipsTo === movedTo) {
           await input.moveTo((movedTo = skipsTo));
-          await sleep(lookEveryMs, undefined, { signal: input.leave }).catch(() => {});
+          await sleep(recheckEveryMs, undefined, { signal: input.leave }).catch(() => {});
         }
       }
       await sleep(everyMs, undefined, { signal: input.leave }).catch(() => {});

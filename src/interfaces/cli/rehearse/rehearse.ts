@@ -4,9 +4,9 @@ import { readCampaignFile, refuseEndedCampaign } from '../../../campaign/file/fi
 import { parseDuration } from '../../../shared/input/times.ts';
 import { FictionalNumbers } from '../../../list/fictional-numbers.ts';
 import { dialsFrom } from '../../../rules/lifecycle.ts';
-import { withHouse } from '../../../rules/house-rules.ts';
+import { withAccountRules } from '../../../rules/house-rules.ts';
 import { readConfig } from '../../../shared/config.ts';
-import { listHouse, setHouse, type HouseVersion } from '../../../ledger/limits/house.ts';
+import { listAccountRulesVersions, storeAccountRules, type AccountRulesVersion } from '../../../ledger/limits/house.ts';
 import { openExistingLedger } from '../../../operations/control/ledger.ts';
 import { describeFailure } from '../terminal/failure.ts';
 import { startCampaign } from '../../../temporal/start-campaign.ts';
@@ -93,14 +93,15 @@ async function rehearse(io: Io, flags: RehearseFlags & { json: boolean }, path: 
   const { rules, notes } = rehearsalRules(read.rules, settings.speed);
   for (const note of read.header.notes) io.stderr.write(`List ${read.file.settings.list.file}: ${note}.\n`);
   io.stderr.write(`${announcement(read, rows, numbers.capacity)}\n`);
-  const house = await readOwnHouse(io);
+  const rulesVersion = await readAccountRules(io);
   const folder = await createRehearsalFolder(flags.keep ?? null);
   try {
     const wasUp = await inLocalWorld(io, rehearsalWorld(folder, settings, rules), async (world, leave) => {
       const { store, sandbox } = world;
       await furnish(sandbox.url, rules, settings.startAt);
-      if (house?.rules != null) await setHouse(store, { ...house, rules: house.rules, now: settings.startAt });
-      const preflight = new Preflight(withHouse(rules, house?.rules ?? null), settings.startAt);
+      if (rulesVersion?.rules != null)
+        await storeAccountRules(store, { ...rulesVersion, rules: rulesVersion.rules, now: settings.startAt });
+      const preflight = new Preflight(withAccountRules(rules, rulesVersion?.rules ?? null), settings.startAt);
       const input = { read: { ...read, rules }, rows, numbers, settings, preflight, pause: pauseOf(flags) };
       const ended = await play(io, world, input, leave);
       if (leave.aborted) return calledOff(io, 'the end of the campaign');
@@ -116,7 +117,7 @@ async function rehearse(io: Io, flags: RehearseFlags & { json: boolean }, path: 
         tookRealMs: performance.now() - beganAt,
       };
       if (flags.keep !== undefined) await writeCampaignResults(io, store, ended.campaign, `${folder.folder}/results.csv`);
-      tell(io, rehearsal, flags);
+      printReport(io, rehearsal, flags);
     });
     if (!wasUp) calledOff(io, 'everything was up');
     return null;
@@ -126,13 +127,13 @@ async function rehearse(io: Io, flags: RehearseFlags & { json: boolean }, path: 
 }
 
 /** Account rules of the configured database, if any: they would apply there too. */
-async function readOwnHouse(io: Io): Promise<HouseVersion | undefined> {
+async function readAccountRules(io: Io): Promise<AccountRulesVersion | undefined> {
   const config = readConfig(io.env);
   if (config.DATABASE_URL === undefined && !existsSync(config.CARILLON_DB)) return undefined;
   try {
     const store = await openExistingLedger(config);
     try {
-      return (await listHouse(store.db))[0];
+      return (await listAccountRulesVersions(store.db))[0];
     } finally {
       await store.close();
     }
@@ -177,20 +178,20 @@ async function play(io: Io, { config, store, sandbox, connect }: LocalWorld, inp
   for (const warning of warnings) io.stderr.write(`Warning: ${warning}.\n`);
   await sandbox.advance(Math.max(0, settings.startAt - now()));
   await startCampaign({ config, store, client: access.client, now: now() }, read.file.id);
-  const tell = async (wish: SteeringCommand | 'look'): Promise<void> => {
+  const sendCommand = async (command: SteeringCommand | 'look'): Promise<void> => {
     const campaign = await findCampaign(store.db, read.file.id);
     if (campaign === undefined) return;
-    await sendUpdate({ config, store, temporal: access }, { campaign, wish, limitMs: updateLimitMs });
+    await sendUpdate({ config, store, temporal: access }, { campaign, wish: command, limitMs: updateLimitMs });
   };
   const moveTo = async (instant: number): Promise<void> => {
     await sandbox.advance(Math.max(0, instant - now()));
     // Fails if the campaign has just ended.
-    await tell('look').catch(() => {});
+    await sendCommand('look').catch(() => {});
   };
-  return followRehearsal(io, { store, campaignId: read.file.id, now, pause, tell, moveTo, leave });
+  return followRehearsal(io, { store, campaignId: read.file.id, now, pause, tell: sendCommand, moveTo, leave });
 }
 
-function tell(io: Io, rehearsal: Rehearsal, flags: RehearseFlags & { json: boolean }): void {
+function printReport(io: Io, rehearsal: Rehearsal, flags: RehearseFlags & { json: boolean }): void {
   const faults = findFaults(rehearsal);
   writeAnswer(io, flags.json, { data: rehearsalJson(rehearsal), words: renderRehearsal(rehearsal, io.colour) });
   if (flags.keep !== undefined) io.stderr.write(`Database, log and results are kept in ${flags.keep}\n`);

@@ -14,7 +14,7 @@ import { dayText, dayTimeText } from './follow.ts';
 import type { RehearsedRows } from './list.ts';
 import type { Timeline } from './timeline.ts';
 import type { RehearsalSettings } from './world.ts';
-import { tellReport } from '../watch/verify.ts';
+import { formatReport } from '../watch/verify.ts';
 
 export interface Rehearsal {
   campaign: Campaign;
@@ -56,7 +56,7 @@ export function renderRehearsal(rehearsal: Rehearsal, colour: boolean): string {
     ...renderTimeline(timeline),
     '',
     bold('The judge: the event log alone'),
-    tellReport(verify),
+    formatReport(verify),
     bold('What the service has to say about its caller'),
     formatConduct(conduct),
     ...renderNotes(rehearsal),
@@ -69,7 +69,7 @@ const barWidth = 30;
 function renderTimeline(timeline: Timeline): string[] {
   const { startedAt, firstCallAt, lastCallAt, endedAt, hours, callees, quiet, pauses, waits, released } = timeline;
   const most = Math.max(1, ...hours.map(({ calls }) => calls));
-  const told = (name: string, instant: number | null): string =>
+  const instantLine = (name: string, instant: number | null): string =>
     `  ${name.padEnd(12)} ${instant === null ? 'never' : dayTimeText(instant)}`;
   let day = '';
   const rows = hours.map(({ at, calls, answered, rowsDone }) => {
@@ -80,26 +80,26 @@ function renderTimeline(timeline: Timeline): string[] {
     return `  ${shownDay.padEnd(10)} ${new Date(at).toISOString().slice(11, 16)}${figures}  ${bar}`.trimEnd();
   });
   return [
-    told('begins', startedAt),
-    told('first call', firstCallAt),
-    told('last call', lastCallAt),
-    told('ends', endedAt),
+    instantLine('begins', startedAt),
+    instantLine('first call', firstCallAt),
+    instantLine('last call', lastCallAt),
+    instantLine('ends', endedAt),
     ...(callees === null ? [] : [`  ${'heard'.padEnd(12)} ${callees.earliest} to ${callees.latest}, on the clocks of the people called`]),
     '',
     `  ${'hour'.padEnd(16)}${['calls', 'answered', 'done'].map((name) => name.padStart(9)).join('')}`,
     ...rows,
-    ...titled('No call was placed', quiet.map(tellQuiet)),
-    ...titled('Paused', pauses.map(tellPause)),
+    ...titled('No call was placed', quiet.map(formatQuiet)),
+    ...titled('Paused', pauses.map(formatPause)),
     ...titled('Waited before a call', countLines(waits)),
     ...titled('Planned and given back before the call', countLines(released)),
   ];
 }
 
-function tellQuiet({ fromAt, untilAt, paused }: Timeline['quiet'][number]): string {
+function formatQuiet({ fromAt, untilAt, paused }: Timeline['quiet'][number]): string {
   return `${dayTimeText(fromAt)} to ${dayTimeText(untilAt)}   ${span(untilAt - fromAt)}${paused ? ', paused for a part of it' : ''}`;
 }
 
-function tellPause({ fromAt, untilAt, reason }: Timeline['pauses'][number]): string {
+function formatPause({ fromAt, untilAt, reason }: Timeline['pauses'][number]): string {
   const why = reason === null ? '' : `   ${printable(reason)}`;
   return `${dayTimeText(fromAt)} to ${untilAt === null ? 'the end' : dayTimeText(untilAt)}${why}`;
 }

@@ -32,17 +32,17 @@ const eventsPerPage = 5_000;
 
 /** `until`: time of the last read. */
 export async function readTimeline(db: Queries, campaignId: string, until: number): Promise<Timeline> {
-  const book = new TimelineBook();
+  const builder = new TimelineBuilder();
   for (let after = 0; ;) {
     const page = await readEvents(db, campaignId, { afterSeq: after, limit: eventsPerPage });
-    for (const event of page) book.take(event);
+    for (const event of page) builder.take(event);
     const last = page.at(-1);
-    if (last === undefined || page.length < eventsPerPage) return book.finish(until);
+    if (last === undefined || page.length < eventsPerPage) return builder.finish(until);
     after = last.seq;
   }
 }
 
-class TimelineBook {
+class TimelineBuilder {
   readonly #calls: number[] = [];
   readonly #timeline: Timeline = {
     startedAt: null,

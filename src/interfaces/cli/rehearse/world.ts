@@ -124,15 +124,15 @@ export async function furnish(url: string, rules: CampaignRules, startAt: number
   if (seed === undefined) throw new Error('the sandbox has no agent to start from');
   const { platform } = seed.agent;
   const results = (rules.results ?? []).flatMap(({ value }) => value ?? []);
-  const valuesOf = (wanted: string) =>
-    results.filter(({ source, key }) => source === 'collected' && key === wanted).flatMap(({ values }) => values);
-  const asked = [
+  const valuesOf = (resultKey: string) =>
+    results.filter(({ source, key }) => source === 'collected' && key === resultKey).flatMap(({ values }) => values);
+  const collectedItems = [
     ...results.filter(({ source }) => source === 'collected').map(({ key }) => [key, resultItem(key, valuesOf(key))] as const),
     ...(rules.callback === undefined ? [] : callbackItems(rules.callback, startAt)),
     ...rules.optOut.filter(({ source }) => source === 'collected').map(({ key }) => [key, optOutItem] as const),
   ];
   const criterion = (key: string, prompt: string) => ({ id: key, name: key, type: 'prompt', conversation_goal_prompt: prompt });
-  const judged = [
+  const criteria = [
     ...results.filter(({ source }) => source === 'evaluation').map(({ key }) => criterion(key, `Whether this holds: ${key}.`)),
     ...rules.optOut.filter(({ source }) => source === 'evaluation').map(({ key }) => criterion(key, optOutItem.description)),
   ];
@@ -141,8 +141,8 @@ export async function furnish(url: string, rules: CampaignRules, startAt: number
     agentId: rules.agentId,
     platform: {
       ...platform,
-      data_collection: { ...platform.data_collection, ...Object.fromEntries(asked) },
-      evaluation: { ...platform.evaluation, criteria: [...(platform.evaluation?.criteria ?? []), ...judged] },
+      data_collection: { ...platform.data_collection, ...Object.fromEntries(collectedItems) },
+      evaluation: { ...platform.evaluation, criteria: [...(platform.evaluation?.criteria ?? []), ...criteria] },
     },
   };
   const numbers = rules.callers.numbers.map((phoneNumberId, index) => ({

@@ -2,7 +2,7 @@ import { join, parse } from 'node:path';
 import { numbersOfPerson } from '../../../ledger/read/callee.ts';
 import { readEvidenceKey } from '../../../ledger/read/evidence.ts';
 import { withControl, type Control } from '../../../operations/control/control.ts';
-import { makeEvidence, type EvidenceWish } from '../../../operations/control/evidence.ts';
+import { makeEvidence, type EvidenceRequest } from '../../../operations/control/evidence.ts';
 import { readServiceTime } from '../../../operations/control/service.ts';
 import { readNumbers } from '../../../operations/control/suppress.ts';
 import type { Bundle } from '../../../presentation/evidence/bundle.ts';
@@ -107,15 +107,15 @@ interface Told extends Omit<Bundle, 'bytes' | 'rows'> {
   rows: number;
 }
 
-async function writeBundle(io: Io, control: Control, wish: EvidenceWish, path: string): Promise<Told> {
+async function writeBundle(io: Io, control: Control, request: EvidenceRequest, path: string): Promise<Told> {
   const progress = new RowProgress(io, 'of the log read');
   const { makeBundle } = await import('../../../presentation/evidence/bundle.ts');
-  const bundle = await makeEvidence(control, wish, (asked, conversations) =>
-    makeBundle(control.store, asked, { conversations, onProgress: (events) => progress.update(events) }).finally(() => progress.clear()),
+  const bundle = await makeEvidence(control, request, (query, conversations) =>
+    makeBundle(control.store, query, { conversations, onProgress: (events) => progress.update(events) }).finally(() => progress.clear()),
   );
-  const { bytes, rows, ...told } = bundle;
+  const { bytes, rows, ...facts } = bundle;
   await writeWholeFile(path, (async function* () { yield bytes; })()); // prettier-ignore
-  return { path, number: wish.e164, bytes: bytes.length, rows: rows.length, ...told };
+  return { path, number: request.e164, bytes: bytes.length, rows: rows.length, ...facts };
 }
 
 /** `bundle-12125550100.zip`, when a person has several numbers. */

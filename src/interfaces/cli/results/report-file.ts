@@ -8,7 +8,7 @@ import { refuseOtherFile, writeWholeFile } from '../../../presentation/results/w
 import type { Io } from '../terminal/io.ts';
 import { RowProgress } from '../terminal/answer.ts';
 
-interface Wanted {
+interface ReportOptions {
   path: string;
   people: boolean;
   json: boolean;
@@ -19,7 +19,7 @@ export async function writeReportFile(
   io: Io,
   control: Control,
   campaigns: readonly Campaign[],
-  { path, people, json }: Wanted,
+  { path, people, json }: ReportOptions,
 ): Promise<void> {
   if (path !== '-')
     await refuseOtherFile(path, { what: 'report', isEarlier: (begin) => begin.slice(0, 2_000).includes(`content="${generator}"`) });

@@ -1,14 +1,14 @@
-import { countPromises } from '../../../ledger/rows/promises.ts';
+import { countCallbacks } from '../../../ledger/rows/promises.ts';
 import { callbackCounts } from '../../../presentation/words/callbacks.ts';
 import type { Io } from '../terminal/io.ts';
-import { commandOf, type Said } from '../terminal/command.ts';
+import { commandOf, type CommandOutput } from '../terminal/command.ts';
 import { withControl, type Control } from '../../../operations/control/control.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { readServiceTime } from '../../../operations/control/service.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import { wrapped } from '../../../shared/input/printable.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
-import { readCampaignReport, readLawOutlook } from '../../../ledger/read/campaign-report.ts';
+import { readCampaignReport, readLawForecast } from '../../../ledger/read/campaign-report.ts';
 import { readReport, reportDimensions } from '../../../ledger/read/report.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { lawSentences } from '../../../presentation/words/law.ts';
@@ -52,7 +52,7 @@ export const reportCommand = commandOf<Flags, string[]>({
   run: runReport,
 });
 
-async function runReport(io: Io, { by, html, people, json }: Flags & { json: boolean }, ids: string[]): Promise<Said | null> {
+async function runReport(io: Io, { by, html, people, json }: Flags & { json: boolean }, ids: string[]): Promise<CommandOutput | null> {
   const dimensions = readNames('--by', by, reportDimensions);
   if (html === undefined && people) throw new UsageError('--people adds rows to an HTML file. Name it: --html report.html');
   if (html !== undefined && dimensions !== null) throw new UsageError('--html writes every table. Leave out --by.');
@@ -70,7 +70,7 @@ async function runReport(io: Io, { by, html, people, json }: Flags & { json: boo
 
 type Dimensions = ReturnType<typeof readNames<(typeof reportDimensions)[number]>>;
 
-async function reportWords(io: Io, control: Control, campaigns: readonly Campaign[], dimensions: Dimensions): Promise<Said> {
+async function reportWords(io: Io, control: Control, campaigns: readonly Campaign[], dimensions: Dimensions): Promise<CommandOutput> {
   const { store } = control;
   const now = dimensions === null ? await readServiceTime(control) : 0;
   const texts: string[] = [];
@@ -78,9 +78,9 @@ async function reportWords(io: Io, control: Control, campaigns: readonly Campaig
     const report = await readReport(store, campaign, dimensions ?? reportDimensions);
     let text = renderReport(campaign, report, terminalWidth(io), io.colour);
     if (dimensions === null) {
-      const callbacks = callbackCounts(await countPromises(store.db, campaign.campaignId, now), now);
+      const callbacks = callbackCounts(await countCallbacks(store.db, campaign.campaignId, now), now);
       if (callbacks !== '') text += `\nCall backs: ${callbacks}\n`;
-      for (const sentence of lawSentences(await readLawOutlook(store.db, campaign))) text += `\n${wrapped(sentence).join('\n')}\n`;
+      for (const sentence of lawSentences(await readLawForecast(store.db, campaign))) text += `\n${wrapped(sentence).join('\n')}\n`;
     }
     texts.push(text);
   }
@@ -88,7 +88,7 @@ async function reportWords(io: Io, control: Control, campaigns: readonly Campaig
 }
 
 /** One campaign as it is, several as a list. */
-async function reportData(control: Control, campaigns: readonly Campaign[], dimensions: Dimensions): Promise<Said> {
+async function reportData(control: Control, campaigns: readonly Campaign[], dimensions: Dimensions): Promise<CommandOutput> {
   const now = dimensions === null ? await readServiceTime(control) : 0;
   const reports: unknown[] = [];
   for (const campaign of campaigns)

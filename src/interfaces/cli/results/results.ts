@@ -86,7 +86,7 @@ async function runResults(io: Io, campaignId: string, options: ResultsOptions): 
     }
     await leavable(io, path, async (leave) => {
       const campaign = options.wait ? await waitUntilEnded(io, open, leave) : open.campaign;
-      await writeAndTell(io, { ...open, campaign }, { options, path, leave });
+      await writeAndReport(io, { ...open, campaign }, { options, path, leave });
     });
     if (options.transcripts !== null) await fetchTranscripts(io, open, options.transcripts);
   });
@@ -114,7 +114,7 @@ async function waitUntilEnded(io: Io, open: OpenCampaign, leave: AbortSignal): P
 
 const clockLimitMs = 3_000;
 
-async function writeAndTell(
+async function writeAndReport(
   io: Io,
   { config, store, campaign }: OpenCampaign,
   { options, path, leave }: { options: ResultsOptions; path: string; leave: AbortSignal },
@@ -123,7 +123,7 @@ async function writeAndTell(
   const { since, format, csv } = options;
   const clock = await readClockOrReal(config, clockLimitMs, () => io.now());
   const changedSince = since === null ? undefined : 'at' in since ? since.at : Math.round(clock.now() - since.agoMs);
-  await tellUnknownReasons(io, store, campaignId, options.filter.reasons);
+  await warnUnknownReasons(io, store, campaignId, options.filter.reasons);
   // Read first: changes made while the rows are read belong to the next delta.
   const next = nextSince({ lastChange: await lastChange(store.db, campaignId), now: clock.now(), speed: clock.speed });
   const progress = new RowProgress(io, 'written');
@@ -138,12 +138,12 @@ async function writeAndTell(
   if (path !== '-') io.stderr.write(`${plural(rows, 'row')} written to ${path}.${open}\n`);
   const nextSinceAt = next === null ? null : new Date(next).toISOString();
   if (options.json && path !== '-') io.stdout.write(`${jsonText({ campaignId, path, format, rows, ended, nextSinceAt })}\n`);
-  const wanted = since !== null || (!ended && path !== '-');
-  if (wanted && nextSinceAt !== null) io.stderr.write(`Changes from here on: --since ${nextSinceAt}\n`);
+  const shouldShowNext = since !== null || (!ended && path !== '-');
+  if (shouldShowNext && nextSinceAt !== null) io.stderr.write(`Changes from here on: --since ${nextSinceAt}\n`);
 }
 
 /** A reason that no row has is no error: a job that filters by it finds nothing today. */
-async function tellUnknownReasons(io: Io, store: Store, campaignId: string, reasons: readonly string[] | undefined): Promise<void> {
+async function warnUnknownReasons(io: Io, store: Store, campaignId: string, reasons: readonly string[] | undefined): Promise<void> {
   if (reasons === undefined) return;
   const known = await readReasons(store.db, campaignId);
   const unknown = reasons.filter((reason) => !known.includes(reason));

@@ -36,7 +36,7 @@ export async function fetchTranscripts(io: Io, { config, store, campaign }: Open
     await makeFolder(folder);
     await fetchAll(io, service, readResultConversations(store.db, campaign.campaignId), folder, tally);
   });
-  tell(io, tally, folder);
+  printTally(io, tally, folder);
 }
 
 async function fetchAll(
@@ -102,7 +102,7 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-function tell(io: Io, { written, present, unfinished, missing }: Tally, folder: string): void {
+function printTally(io: Io, { written, present, unfinished, missing }: Tally, folder: string): void {
   const lines = [`${plural(written, 'transcript')} written to ${folder}, ${count(present)} were there already.`];
   if (unfinished > 0) lines.push(`${plural(unfinished, 'call')} not at an end yet: run the command again later for those.`);
   if (missing.length > 0) {

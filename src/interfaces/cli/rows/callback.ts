@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { promiseStates } from '../../../rules/callback-rules.ts';
+import { callbackStates } from '../../../rules/callback-rules.ts';
 import { listCallbacks } from '../../../operations/control/callbacks.ts';
 import { withControl } from '../../../operations/control/control.ts';
 import { rowNumberOf } from '../../../operations/control/rows.ts';
@@ -39,7 +39,7 @@ export const callbackCommand = groupOf({ name: 'callback', help: examples }, [
     name: 'list',
     says: operations.listCallbacks.says,
     argument: campaignArgument,
-    flags: [['--state <states>', `only ${promiseStates.join(', ')}; several with commas between them`, readStates]],
+    flags: [['--state <states>', `only ${callbackStates.join(', ')}; several with commas between them`, readStates]],
     examples: ['carillon callback list reminders --state unclear,missed'],
     run: (io, { state }, campaignId) =>
       withControl(io, async (control) => {
@@ -111,8 +111,8 @@ function readRow(text: string): number {
 }
 
 function readStates(text: string): Callback['state'][] {
-  const states = text.split(',').map((state) => promiseStates.find((known) => known === state.trim()));
+  const states = text.split(',').map((state) => callbackStates.find((known) => known === state.trim()));
   const known = states.filter((state) => state !== undefined);
-  if (known.length < states.length) throw new InvalidArgumentError(`Write ${promiseStates.join(', ')}, with commas between them.`);
+  if (known.length < states.length) throw new InvalidArgumentError(`Write ${callbackStates.join(', ')}, with commas between them.`);
   return known;
 }

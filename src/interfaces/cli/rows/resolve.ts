@@ -139,13 +139,13 @@ async function decideAll(at: Asker, decision: 'redial' | 'give_up', open: boolea
     const { recipients, apart, tooEarly, decidableAt, openGivenUp } = resolved;
     if (json) return writeJson(io, { campaignId, decision, recipients, apart, tooEarly, decidableAt, openGivenUp });
     if (open) io.stdout.write(`${plural(openGivenUp, 'open call')} of campaign ${campaignId} given up.\n`);
-    io.stdout.write(tellResolved(decision, resolved));
+    io.stdout.write(formatResolved(decision, resolved));
   });
 }
 
-function tellResolved(decision: 'redial' | 'give_up', resolved: RunAnswer<'resolveAll'>): string {
+function formatResolved(decision: 'redial' | 'give_up', resolved: RunAnswer<'resolveAll'>): string {
   const { campaignId, recipients, apart, tooEarly, decidableAt, decidableInMs, openGivenUp, goesOn } = resolved;
-  const going = tellSetOff(campaignId, goesOn);
+  const going = formatSetOff(campaignId, goesOn);
   const lines: string[] = [];
   if (recipients > 0) {
     const what = decision === 'redial' ? 'will be dialled again' : 'stay unresolved; the decision is on record';
@@ -154,8 +154,8 @@ function tellResolved(decision: 'redial' | 'give_up', resolved: RunAnswer<'resol
     lines.push(`No recipient of campaign ${campaignId} is unresolved${tooEarly > 0 ? ' yet' : ''}.${going}`);
   }
   if (apart > 0) {
-    const look = `carillon resolve ${campaignId} --candidates FILE`;
-    lines.push(`${plural(apart, 'row')} whose records cannot be told apart are left; decide about them with ${look}.`);
+    const command = `carillon resolve ${campaignId} --candidates FILE`;
+    lines.push(`${plural(apart, 'row')} whose records cannot be told apart are left; decide about them with ${command}.`);
   }
   if (tooEarly > 0) {
     const until = decidableAt === null || decidableInMs === null ? 'soon' : `after ${decidableAt} (in ${span(decidableInMs)})`;
@@ -252,10 +252,10 @@ async function carryOut(at: Asker, control: Control, { source, lines, work }: De
     throw refused instanceof DecisionsRefusedError ? new RefusedError(source, refused.problems) : error;
   });
   if (json) writeJson(io, { campaignId, ...resolution });
-  else io.stdout.write(`${tell(resolution)}${tellSetOff(campaignId, goesOn)}\n`);
+  else io.stdout.write(`${formatResolution(resolution)}${formatSetOff(campaignId, goesOn)}\n`);
 }
 
-function tell({ assigned, dismissed, redialled, givenUp, over }: DoubtResolution): string {
+function formatResolution({ assigned, dismissed, redialled, givenUp, over }: DoubtResolution): string {
   const parts = [
     ...(assigned > 0 ? [`${plural(assigned, 'record')} ascribed`] : []),
     ...(dismissed > 0 ? [`${plural(dismissed, 'record')} of others put aside`] : []),
@@ -286,7 +286,7 @@ async function mayRedial(
 }
 
 /** Follow-up sentence about rows that are dialled again. */
-function tellSetOff(campaignId: string, setOff: SetOff): string {
+function formatSetOff(campaignId: string, setOff: SetOff): string {
   if (setOff === null) return '';
   if (setOff.kind === 'paused') return ` The campaign is paused: carillon resume ${campaignId} sets it going.`;
   return ` Round ${setOff.round} has been started: carillon status ${campaignId}`;

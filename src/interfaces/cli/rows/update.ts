@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { Command } from 'commander';
-import { tellToLook } from '../../../operations/control/campaign-message.ts';
+import { requestReplan } from '../../../operations/control/campaign-message.ts';
 import { withControl, type Control } from '../../../operations/control/control.ts';
 import { UpdateCounts, type UpdateSummary, type UpdatedRow } from '../../../operations/control/update-rows.ts';
 import {
@@ -103,23 +103,23 @@ async function carryOut(io: Io, control: Control, work: Work): Promise<void> {
   const counts = new UpdateCounts();
   const progress = new RowProgress(io, dryRun ? 'looked at' : 'updated');
   try {
-    const told = observe(applyUpdate(control, update, flags), counts, progress);
-    if (flags.report === undefined) for await (const _ of told) continue;
-    else await writeWholeFile(flags.report, reportLines(told));
+    const updatedRows = observe(applyUpdate(control, update, flags), counts, progress);
+    if (flags.report === undefined) for await (const _ of updatedRows) continue;
+    else await writeWholeFile(flags.report, reportLines(updatedRows));
   } finally {
     progress.clear();
   }
   const missing = flags.withdrawMissing ? await withdrawOthers(io, control, work) : null;
-  const noticed = dryRun || warnIfNotNotified(io, campaignId, await tellToLook(control, campaignId));
+  const isNotified = dryRun || warnIfNotNotified(io, campaignId, await requestReplan(control, campaignId));
   const summary = counts.summary();
-  if (summary.failed > 0 || !noticed) io.exitCode = 1;
+  if (summary.failed > 0 || !isNotified) io.exitCode = 1;
   const warning = stillCalledWarning(campaignId, counts);
   if (warning !== null) io.stderr.write(`Warning: ${printable(warning)}\n`);
   if (json) return writeJson(io, { campaign: campaignId, list: path, dryRun, ...summary, missing });
   const done = dryRun ? 'read, nothing was changed. It would be' : 'read';
   io.stdout.write(`Campaign ${campaignId}: ${plural(summary.rows, 'row')} of ${path} ${done}\n`);
   io.stdout.write(renderUpdate(io, summary, counts.firstFailed));
-  io.stdout.write(tellMissing(missing, dryRun));
+  io.stdout.write(formatMissing(missing, dryRun));
 }
 
 async function* observe(parts: AsyncIterable<UpdatedRow[]>, counts: UpdateCounts, progress: RowProgress): AsyncGenerator<UpdatedRow[]> {
@@ -154,12 +154,13 @@ async function withdrawOthers(io: Io, control: Control, { update, flags }: Work)
   return { ...counts, ...(await withdrawMissing(control, update, { missing, dryRun })) };
 }
 
-function tellMissing(missing: MissingRows | null, dryRun: boolean): string {
+function formatMissing(missing: MissingRows | null, dryRun: boolean): string {
   if (missing === null) return '\nRows of the campaign that the list does not have were left alone; --withdraw-missing withdraws them.\n';
-  const asked = missing.withdrawing === 0 ? '' : `; ${count(missing.withdrawing)} more have a call planned or open, which is asked back`;
+  const pendingText =
+    missing.withdrawing === 0 ? '' : `; ${count(missing.withdrawing)} more have a call planned or open, which is asked back`;
   const open = missing.callOpen === 0 ? '' : `; ${count(missing.callOpen)} more have a call planned or open, and are left as they are`;
   const verb = dryRun ? 'would be withdrawn' : 'withdrawn';
-  return `\n${plural(missing.withdrawn, 'row')} that the list does not have ${verb}${asked}${open}.\n`;
+  return `\n${plural(missing.withdrawn, 'row')} that the list does not have ${verb}${pendingText}${open}.\n`;
 }
 
 const meanings = [

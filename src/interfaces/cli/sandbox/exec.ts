@@ -9,7 +9,7 @@ import { commandEnvironment, readConfig } from '../../../shared/config.ts';
 import { sandboxKey } from '../../../sandbox/http/authentication.ts';
 import { formatConduct, verdictOf, type ConductReport } from '../../../sandbox/judge/conduct-report.ts';
 import { toJUnit } from '../../../sandbox/judge/junit.ts';
-import { addSandboxFlags, startAsAsked, type SandboxFlags } from './flags.ts';
+import { addSandboxFlags, startFromFlags, type SandboxFlags } from './flags.ts';
 
 const formats = {
   text: formatConduct,
@@ -67,7 +67,7 @@ export async function runExec(command: readonly string[], flags: ExecFlags, io: 
     io.stderr.write(`error: --report is "${format}"; it must be ${Object.keys(formats).join(', ')}.\n`);
     return 2;
   }
-  const sandbox = await startAsAsked({ ...flags, port: flags.port ?? '0' }, io.stderr);
+  const sandbox = await startFromFlags({ ...flags, port: flags.port ?? '0' }, io.stderr);
   if (sandbox === null) return 2;
   try {
     // This dialect has no operation of the contract.
@@ -80,9 +80,9 @@ export async function runExec(command: readonly string[], flags: ExecFlags, io: 
     // Lets requests that the command left behind finish.
     await nextTurn();
     const report = sandbox.conduct();
-    const told = await tellReport(report, format, flags.reportFile, io);
+    const isWritten = await writeReport(report, format, flags.reportFile, io);
     if (report.requests === 0) io.stderr.write(nothingObserved);
-    return Math.max(ended, report.ok && report.requests > 0 && told ? 0 : 1);
+    return Math.max(ended, report.ok && report.requests > 0 && isWritten ? 0 : 1);
   } finally {
     await sandbox.close();
   }
@@ -118,7 +118,7 @@ function describeSpawnError(program: string, { code = 'unknown error' }: NodeJS.
 }
 
 /** Returns false if the report could not be written to its file; it then goes to stderr. */
-async function tellReport(report: ConductReport, format: ReportFormat, file: string | undefined, io: ExecIo): Promise<boolean> {
+async function writeReport(report: ConductReport, format: ReportFormat, file: string | undefined, io: ExecIo): Promise<boolean> {
   const text = formats[format](report);
   if (file === undefined) {
     io.stderr.write(text);

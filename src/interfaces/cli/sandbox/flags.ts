@@ -85,7 +85,7 @@ export function addSandboxFlags(command: Command, usualPort: string): Command {
 }
 
 /** Null, with the reason on standard error, if the flags do not allow a start. */
-export async function startAsAsked(flags: SandboxFlags, stderr: { write(text: string): unknown }): Promise<RunningSandbox | null> {
+export async function startFromFlags(flags: SandboxFlags, stderr: { write(text: string): unknown }): Promise<RunningSandbox | null> {
   try {
     return await startSandbox(await readSandboxFlags(flags));
   } catch (error) {

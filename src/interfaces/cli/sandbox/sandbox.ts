@@ -6,7 +6,7 @@ import { untilAborted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { controlCommands } from './control.ts';
 import { execCommand } from './exec.ts';
-import { addSandboxFlags, defaultPort, startAsAsked, type SandboxFlags } from './flags.ts';
+import { addSandboxFlags, defaultPort, startFromFlags, type SandboxFlags } from './flags.ts';
 
 export type { SandboxFlags };
 
@@ -60,7 +60,7 @@ export function sandboxCommand(io?: Pick<Io, 'exitCode' | 'stdout' | 'env'>): Co
 
 /** Returns the exit code: 0, or 2 when it could not start. */
 export async function runSandbox(flags: SandboxFlags, io: SandboxIo): Promise<number> {
-  const sandbox = await startAsAsked(flags, io.stderr);
+  const sandbox = await startFromFlags(flags, io.stderr);
   if (sandbox === null) return 2;
   io.stderr.write(banner(sandbox, flags));
   if (flags.json === true) io.stdout.write(`${JSON.stringify(readyLine(sandbox, flags))}\n`);

@@ -5,19 +5,19 @@ import { connected, withControl, type Control } from '../../../operations/contro
 import { openLedger } from '../../../operations/control/ledger.ts';
 import { createSchedule, readNewSchedule } from '../../../operations/control/schedules/create.ts';
 import { readRecurrence, type WrittenRecurrence } from '../../../operations/control/schedules/recurrence.ts';
-import { type ScheduleView, type LastFiring, notInTemporal } from '../../../operations/control/schedules/view.ts';
-import { tellMissingWorker } from '../../../operations/control/supervision.ts';
+import { type ScheduleView, type LastRun, notInTemporal } from '../../../operations/control/schedules/view.ts';
+import { describeMissingWorker } from '../../../operations/control/supervision.ts';
 import { writeAnswer, mayBegin } from '../terminal/answer.ts';
 import { commandOf, groupOf } from '../terminal/command.ts';
 import type { Io } from '../terminal/io.ts';
-import { firingText } from '../../../presentation/words/callbacks.ts';
+import { scheduledRunText } from '../../../presentation/words/callbacks.ts';
 import { clockChangeLines } from '../../../presentation/words/recurrence.ts';
 import { nextTimes, inZone } from '../../../shared/input/times.ts';
 import { describeSchedule, listSchedules } from '../../../operations/control/schedules/schedules.ts';
 import { performHere } from '../../../operations/runs/command-line.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { count, span } from '../../../shared/input/figures.ts';
-import { tableOrAside, type Column } from '../terminal/table.ts';
+import { tableOrNone, type Column } from '../terminal/table.ts';
 
 const examples = `
 Each run reads the current list and starts a campaign of its own, such as reminders-2026-11-21t0900. While that campaign is running,
@@ -72,8 +72,8 @@ export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
       const create = async (control: Control): Promise<null> => {
         const own = { log: schedule.campaignId, run: () => createSchedule(control, schedule, recurrence) };
         const view = await performHere(control, 'createSchedule', {}, own);
-        writeAnswer(io, json, { data: view, words: tellCreated(view) });
-        const lines = await tellMissingWorker(await connected(control));
+        writeAnswer(io, json, { data: view, words: formatCreated(view) });
+        const lines = await describeMissingWorker(await connected(control));
         if (!json) lines.push('Show it: carillon schedule list');
         io.stderr.write(lines.map((line) => `${line}\n`).join(''));
         return null;
@@ -91,8 +91,10 @@ export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
         const none = 'There is no schedule yet: carillon schedule create <campaign.yaml> makes one.\n';
         const missing = views.filter(({ state }) => state === 'missing');
         const session = missing.length === 0 ? null : await connected(control);
-        const aside = missing.map(({ campaignId, file: filePath }) => session && `${notInTemporal(session, { campaignId, filePath })}\n`);
-        return { data: { schedules: views }, aside: aside.join(''), ...tableOrAside(io, columns, views, none) };
+        const warnings = missing.map(
+          ({ campaignId, file: filePath }) => session && `${notInTemporal(session, { campaignId, filePath })}\n`,
+        );
+        return { data: { schedules: views }, aside: warnings.join(''), ...tableOrNone(io, columns, views, none) };
       }),
   }),
   commandOf({
@@ -117,8 +119,8 @@ export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
     examples: ['carillon schedule pause reminders --note "no list this week"'],
     run: async (io, flags, campaignId) => {
       const { wasPaused, noteBefore, ...view } = await performOn(io, 'pauseSchedule', campaignId, flags);
-      const told = tellNote(noteBefore);
-      const why = view.note === noteBefore || told === '' ? told : `, with a new note instead of${told}`;
+      const noteText = formatNote(noteBefore);
+      const why = view.note === noteBefore || noteText === '' ? noteText : `, with a new note instead of${noteText}`;
       const what = `${wasPaused ? 'was paused already' : 'is paused'}${why}`;
       const next = `it starts no runs. A running campaign continues. Resume it: carillon schedule resume ${campaignId}`;
       return { data: view, words: `Schedule of ${campaignId} ${what}: ${next}\n` };
@@ -135,7 +137,7 @@ export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
     examples: ['carillon schedule resume reminders'],
     run: async (io, flags, campaignId) => {
       const { wasPaused, noteBefore, ...view } = await performOn(io, 'resumeSchedule', campaignId, flags);
-      const before = wasPaused ? `; it was paused${tellNote(noteBefore)}` : '';
+      const before = wasPaused ? `; it was paused${formatNote(noteBefore)}` : '';
       const what = !wasPaused && flags.note === undefined ? 'was not paused' : `is active again${before}`;
       return { data: view, words: `Schedule of ${campaignId} ${what}. Show its next run: carillon schedule list\n` };
     },
@@ -154,7 +156,7 @@ export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
         const show = `Show its progress: carillon status ${fired.campaignId}   Show the run: carillon schedule describe ${campaignId}`;
         const words = `Triggered: campaign ${fired.campaignId} begins. ${show}\n`;
         writeAnswer(io, json, { data: fired, words });
-        for (const line of await tellMissingWorker(await connected(control))) io.stderr.write(`${line}\n`);
+        for (const line of await describeMissingWorker(await connected(control))) io.stderr.write(`${line}\n`);
         return null;
       }),
   }),
@@ -204,7 +206,7 @@ function flagOf(field: string): string {
   return `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-function tellCreated(view: ScheduleView): string {
+function formatCreated(view: ScheduleView): string {
   const times = nextTimes(view, shownTimes);
   return [
     `Schedule of ${view.campaignId} created: ${view.when} (${view.timeZone}).`,
@@ -224,7 +226,7 @@ function clockLines(view: ScheduleView): string[] {
   ];
 }
 
-function tellNote(note: string | null): string {
+function formatNote(note: string | null): string {
   return note === null ? '' : ` (${printable(note)})`;
 }
 
@@ -235,7 +237,7 @@ const columns: readonly Column<ScheduleView>[] = [
   { title: 'ZONE', value: (view) => view.timeZone ?? '' },
   { title: 'NEXT', value: (view) => nextTimes(view, 1) },
   { title: 'LAST RUN', value: (view) => view.last?.campaignId ?? 'none yet' },
-  { title: 'RESULT', value: (view) => tellResult(view.last), flexible: true },
+  { title: 'RESULT', value: (view) => formatResult(view.last), flexible: true },
 ];
 
 function describeView(view: ScheduleView): string[] {
@@ -258,12 +260,12 @@ function describeView(view: ScheduleView): string[] {
     ...line('Next', nextTimes(view, 5)),
     ...clockLines(view).flatMap((text) => line('Clocks', text)),
     ...line('Runs', [count(view.fired), ...left].join('; ')),
-    ...line('Last', view.last === null ? 'none yet' : `${view.last.campaignId}: ${tellResult(view.last)}`),
+    ...line('Last', view.last === null ? 'none yet' : `${view.last.campaignId}: ${formatResult(view.last)}`),
   ];
 }
 
-function tellResult(last: LastFiring | null): string {
+function formatResult(last: LastRun | null): string {
   if (last === null) return '';
-  const result = firingText(last);
+  const result = scheduledRunText(last);
   return last.reason === null ? result : `${result}: ${last.reason}`;
 }

@@ -8,7 +8,7 @@ import { readConfig, type Config } from '../../../shared/config.ts';
 import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
 import { realClock } from '../../../service/port/service-clock.ts';
 import { createControl, type Rehearse, openTemporal } from '../../../operations/control/control.ts';
-import { asideInThreads } from '../../../operations/control/aside/aside-threads.ts';
+import { backgroundInThreads } from '../../../operations/control/aside/aside-threads.ts';
 import { locationOf, openServedLedger } from '../../../operations/control/ledger.ts';
 import { describeFileError, UsageError } from '../../../shared/input/errors.ts';
 import { listTokens, createToken, revokeToken } from '../../../ledger/console/tokens.ts';
@@ -83,7 +83,7 @@ async function serve(io: Io, flags: ServeFlags): Promise<void> {
         store,
         now: () => io.now(),
         connect: (limitMs) => openTemporal(io.env, config, limitMs),
-        aside: asideInThreads(locationOf(config)),
+        aside: backgroundInThreads(locationOf(config)),
       });
       const context = { ...control, logger, clock, install: installConsole, rehearse: rehearseInProcess(io) };
       const api = await startApi(context, { host, port, tls, behindProxy });
@@ -146,7 +146,7 @@ interface LocalConsoleInput extends Pick<Parameters<typeof startApi>[0], 'quicke
   work: (console: LocalConsole) => Promise<void>;
 }
 
-export const noOpenSays = 'do not open the console in the browser';
+export const noOpenHelp = 'do not open the console in the browser';
 
 /** Their token, of the role admin, is revoked after `work`. */
 export async function withLocalConsole(
@@ -216,16 +216,16 @@ function rehearseInProcess({ env }: Pick<Io, 'env'>): Rehearse {
     });
     const stop = (): void => void child.kill('SIGTERM');
     signal.addEventListener('abort', stop);
-    const said: string[] = [];
+    const stderrLines: string[] = [];
     const lines = createInterface({ input: child.stderr }).on('line', (line) => {
       if (line.trim() === '') return;
-      said.push(line);
-      if (said.length > mostLines) said.shift();
+      stderrLines.push(line);
+      if (stderrLines.length > mostLines) stderrLines.shift();
       onLine(line);
     });
     try {
       const printed = await text(child.stdout);
-      return printed.trim() === '' ? said.join('\n') : (JSON.parse(printed) as object);
+      return printed.trim() === '' ? stderrLines.join('\n') : (JSON.parse(printed) as object);
     } finally {
       lines.close();
       signal.removeEventListener('abort', stop);

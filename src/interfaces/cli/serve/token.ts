@@ -7,7 +7,7 @@ import { tokenAsJson } from '../../../operations/control/tokens.ts';
 import { performHere } from '../../../operations/runs/command-line.ts';
 import { mayBegin } from '../terminal/answer.ts';
 import { commandOf, groupOf } from '../terminal/command.ts';
-import { tableOrAside, type Column } from '../terminal/table.ts';
+import { tableOrNone, type Column } from '../terminal/table.ts';
 
 const examples = `
 A token opens the HTTP API and the console of carillon serve, for programs and people alike. Give each of them one of its own: its name
@@ -51,7 +51,7 @@ export const tokenCommand = groupOf({ name: 'token', help: examples }, [
         const tokens = await listTokens(store);
         return {
           data: { tokens: tokens.map(tokenAsJson) },
-          ...tableOrAside(io, columns(io.now()), tokens, 'There is no token yet: carillon token create makes one.\n'),
+          ...tableOrNone(io, columns(io.now()), tokens, 'There is no token yet: carillon token create makes one.\n'),
         };
       }),
   }),

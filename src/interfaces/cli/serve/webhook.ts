@@ -10,10 +10,10 @@ import { addressPlace } from '../../../shared/hooks/errors.ts';
 import { readClock } from '../../../operations/control/service.ts';
 import type { ServiceClock } from '../../../service/port/service-clock.ts';
 import { listWithWaiting, type WebhookWithWaiting } from '../../../ledger/webhooks/waiting.ts';
-import { waitingText, webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
+import { waitingText, webhookAsJson, webhookStatus } from '../../../presentation/words/hooks.ts';
 import { mayBegin } from '../terminal/answer.ts';
-import { commandOf, groupOf, type Said } from '../terminal/command.ts';
-import { tableOrAside, type Column } from '../terminal/table.ts';
+import { commandOf, groupOf, type CommandOutput } from '../terminal/command.ts';
+import { tableOrNone, type Column } from '../terminal/table.ts';
 import { webhookOperations as operations } from '../../../operations/webhooks.ts';
 
 const examples = `
@@ -52,7 +52,7 @@ export const webhookCommand = groupOf({ name: 'webhook', help: examples }, [
       const sent = { body: { url, campaign, types }, key };
       const changed = await withControl(io, (control) => performHere(control, 'addWebhook', sent), openLedger);
       const { webhookId } = changed;
-      return tell(changed, `Webhook ${webhookId} is notified from now on. carillon webhook test ${webhookId} sends it a ping.\n`);
+      return formatAnswer(changed, `Webhook ${webhookId} is notified from now on. carillon webhook test ${webhookId} sends it a ping.\n`);
     },
   }),
   commandOf({
@@ -65,7 +65,7 @@ export const webhookCommand = groupOf({ name: 'webhook', help: examples }, [
         const clock = webhooks.length === 0 ? null : await readClock(config, clockLimitMs).catch(() => null);
         return {
           data: withInstants({ webhooks: webhooks.map(webhookAsJson) }),
-          ...tableOrAside(io, columns(io.now(), clock), webhooks, 'There is no webhook yet: carillon webhook add makes one.\n'),
+          ...tableOrNone(io, columns(io.now(), clock), webhooks, 'There is no webhook yet: carillon webhook add makes one.\n'),
         };
       }),
   }),
@@ -82,8 +82,8 @@ export const webhookCommand = groupOf({ name: 'webhook', help: examples }, [
       return { data, words: '', aside: `Webhook ${webhookId} has not taken the ping: ${result.why}.\n` };
     },
   }),
-  wishOf('pause', operations.pauseWebhook.says),
-  wishOf('resume', 'Send what was held back; after failures, try at once'),
+  stateCommand('pause', operations.pauseWebhook.says),
+  stateCommand('resume', 'Send what was held back; after failures, try at once'),
   commandOf({
     name: 'remove',
     says: operations.removeWebhook.says,
@@ -101,17 +101,17 @@ export const webhookCommand = groupOf({ name: 'webhook', help: examples }, [
   }),
 ]);
 
-function wishOf(wish: 'pause' | 'resume', says: string) {
+function stateCommand(action: 'pause' | 'resume', says: string) {
   return commandOf({
-    name: wish,
+    name: action,
     says,
     argument: one,
     changes: true,
-    examples: [`carillon webhook ${wish} 4f7c2f0e9a1b`],
+    examples: [`carillon webhook ${action} 4f7c2f0e9a1b`],
     run: (io, { key }, webhookId) =>
       withControl(io, async (control) => {
-        const changed = await performHere(control, `${wish}Webhook`, { params: { webhook: webhookId }, key });
-        return tell(changed, `Webhook ${webhookId}: ${webhookStanding(await requireWebhook(control, webhookId), io.now())}.\n`);
+        const changed = await performHere(control, `${action}Webhook`, { params: { webhook: webhookId }, key });
+        return formatAnswer(changed, `Webhook ${webhookId}: ${webhookStatus(await requireWebhook(control, webhookId), io.now())}.\n`);
       }),
   });
 }
@@ -124,7 +124,7 @@ function readTypes(text: string): WebhookEventType[] {
   throw new InvalidArgumentError(`There is no event ${JSON.stringify(unknown[0])}; events are ${known.join(', ')}.`);
 }
 
-function tell(data: RunAnswer<'addWebhook'>, words: string): Said {
+function formatAnswer(data: RunAnswer<'addWebhook'>, words: string): CommandOutput {
   const { notice } = data;
   const aside = notice === null ? '' : `Temporal could not be notified (${notice}). A running worker sees the change within a minute.\n`;
   return { data, words, aside };
@@ -135,5 +135,5 @@ const columns = (now: number, clock: ServiceClock | null): Column<WebhookWithWai
   { title: 'Address', value: ({ url }) => addressPlace(url) },
   { title: 'Campaign', value: ({ campaignId }) => campaignId ?? 'all' },
   { title: 'Events', value: ({ types }) => types?.join(', ') ?? 'all', flexible: true },
-  { title: 'State', value: (webhook) => `${webhookStanding(webhook, now)}; ${waitingText(webhook.waiting, now, clock)}`, flexible: true },
+  { title: 'State', value: (webhook) => `${webhookStatus(webhook, now)}; ${waitingText(webhook.waiting, now, clock)}`, flexible: true },
 ];

@@ -17,7 +17,7 @@ import { printable } from '../../../shared/input/printable.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { parseServiceTime } from '../../../service/port/record-values.ts';
 import type { Column } from '../terminal/table.ts';
-import { type PersonInput, readSecret } from '../terminal/person-input.ts';
+import { type UserInput, readSecret } from '../terminal/person-input.ts';
 
 const help = `
 Examples:
@@ -187,7 +187,7 @@ Header values are secrets: the command prompts for them or reads them from a fil
 ]);
 
 /** Returns the secrets too. Throws UsageError. */
-async function readAgentBody(input: PersonInput, flags: AgentFlags): Promise<{ body: Body; secrets: readonly string[] }> {
+async function readAgentBody(input: UserInput, flags: AgentFlags): Promise<{ body: Body; secrets: readonly string[] }> {
   let body: Body = flags.file === undefined ? {} : await readBodyFile(input, flags.file);
   for (const [option, path] of fields) {
     const value = (flags as Readonly<Record<string, unknown>>)[option.attributeName()];
@@ -202,7 +202,7 @@ async function readAgentBody(input: PersonInput, flags: AgentFlags): Promise<{ b
   return { body, secrets: headers.map(([, value]) => value) };
 }
 
-async function readHeaders(input: PersonInput, flags: AgentFlags): Promise<[string, string][]> {
+async function readHeaders(input: UserInput, flags: AgentFlags): Promise<[string, string][]> {
   const headers: [string, string][] = [];
   for (const pair of flags.llmHeaderFile ?? []) {
     const [, name = '', file = ''] = /^([^=]+)=(.+)$/s.exec(pair) ?? [];
@@ -213,7 +213,7 @@ async function readHeaders(input: PersonInput, flags: AgentFlags): Promise<[stri
   return headers;
 }
 
-function readHeader(input: PersonInput, name: string, file: string | undefined): Promise<string> {
+function readHeader(input: UserInput, name: string, file: string | undefined): Promise<string> {
   return readSecret(input, { what: `the value of header ${name}`, file, fileFlag: `--llm-header-file ${name}=FILE` });
 }
 

@@ -15,7 +15,7 @@ import { commandOf, groupOf } from '../terminal/command.ts';
 import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';
 import { randomUUID } from 'node:crypto';
 import { collect } from './agents.ts';
-import { type PersonInput, readSecret } from '../terminal/person-input.ts';
+import { type UserInput, readSecret } from '../terminal/person-input.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
@@ -164,7 +164,7 @@ async function placeCalls(io: Io, flags: CallFlags & { json: boolean; yes: boole
   return null;
 }
 
-async function readBody(input: PersonInput, flags: CallFlags): Promise<Body> {
+async function readBody(input: UserInput, flags: CallFlags): Promise<Body> {
   if (flags.file !== undefined && flags.firstMessage !== undefined)
     throw new UsageError('--first-message is for calls given by --to; in a file write conversation_config_override.');
   const { firstMessage } = flags;
@@ -196,7 +196,7 @@ async function importNumber(io: Io, flags: ImportFlags) {
   return { data, words: `${printable(data.phone_number_id)}\n` };
 }
 
-async function readNumber(input: PersonInput, flags: ImportFlags): Promise<Body> {
+async function readNumber(input: UserInput, flags: ImportFlags): Promise<Body> {
   const body = await readFields(input, flags.file, {
     phone_number: { flag: '--phone-number', value: flags.phoneNumber },
     label: { flag: '--label', value: flags.label },

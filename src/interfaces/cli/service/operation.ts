@@ -11,7 +11,7 @@ import { plural } from '../../../shared/input/figures.ts';
 import { commandOf, readPositive, type CommandText } from '../terminal/command.ts';
 import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';
 import { parse, YAMLParseError } from 'yaml';
-import { type PersonInput, nameOf, readSource } from '../terminal/person-input.ts';
+import { type UserInput, nameOf, readSource } from '../terminal/person-input.ts';
 
 /** This folder's commands are the contract's operations, and import its client from here only. */
 export { factsFromListEntry, readServiceRecord } from '../../../service/convai/record-facts.ts';
@@ -170,7 +170,7 @@ export async function askUsable<Result>(
 export type Body = Readonly<Record<string, unknown>>;
 
 /** From a JSON or YAML file, or standard input for `-`. Throws UsageError, which never quotes the file: it may hold secrets. */
-export async function readBodyFile(input: PersonInput, file: string): Promise<Body> {
+export async function readBodyFile(input: UserInput, file: string): Promise<Body> {
   const name = nameOf(file);
   const value = parseText(await readSource(input, file, 'the file'), name);
   if (!isObject(value)) throw new UsageError(`${name}: this is not an object. Write fields, such as "name: Reminders", or JSON.`);
@@ -184,11 +184,7 @@ interface TypedField {
 }
 
 /** Flags override the file. Throws UsageError for a missing field. */
-export async function readFields(
-  input: PersonInput,
-  file: string | undefined,
-  fields: Readonly<Record<string, TypedField>>,
-): Promise<Body> {
+export async function readFields(input: UserInput, file: string | undefined, fields: Readonly<Record<string, TypedField>>): Promise<Body> {
   const typed = Object.entries(fields).filter(([, { value }]) => value !== undefined);
   const body: Body = {
     ...(file === undefined ? {} : await readBodyFile(input, file)),

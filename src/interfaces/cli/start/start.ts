@@ -37,11 +37,11 @@ export const startCommand = startingCommand({
   says: 'Start a campaign or attach to it, and return; a worker does the rest',
   json: 'print one JSON object',
   help: startHelp,
-  work: tellStarted,
+  work: printStarted,
 });
 
-async function tellStarted(io: Io, { path, json, result, session }: StartedCampaign): Promise<void> {
-  io.stdout.write(json ? `${jsonText(asJson(result))}\n` : tellStart(result));
+async function printStarted(io: Io, { path, json, result, session }: StartedCampaign): Promise<void> {
+  io.stdout.write(json ? `${jsonText(asJson(result))}\n` : formatStart(result));
   if (result.kind === 'ended') return;
   const id = result.campaign.campaignId;
   const lines = [
@@ -81,7 +81,7 @@ export const runCommand = startingCommand({
 async function watch(io: Io, started: StartedCampaign): Promise<void> {
   const { config, store, path, json, result, session } = started;
   const { campaignId } = result.campaign;
-  (json ? io.stderr : io.stdout).write(tellStart(result));
+  (json ? io.stderr : io.stdout).write(formatStart(result));
   // The live display is for people: --json gets lines on standard error.
   const view = json
     ? createCampaignView({ ...io, isTerminal: false }, io.stderr, '')
@@ -190,7 +190,7 @@ export async function startAloud(
   }).finally(() => progress.clear());
 }
 
-export function tellStart(result: StartResult): string {
+export function formatStart(result: StartResult): string {
   const { campaign } = result;
   const id = campaign.campaignId;
   if (result.kind === 'ended') {

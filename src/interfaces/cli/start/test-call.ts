@@ -5,7 +5,7 @@ import { campaignHash, readCampaignFile, refuseEndedCampaign } from '../../../ca
 import { readTestCallRow, testCallRules, type TestCallRow } from '../../../list/test-call-row.ts';
 import { readConfig, type Config } from '../../../shared/config.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
-import { withHouse } from '../../../rules/house-rules.ts';
+import { withAccountRules } from '../../../rules/house-rules.ts';
 import { compileTemplates } from '../../../rules/personalisation.ts';
 import { readPhoneNumber } from '../../../shared/input/phone-number.ts';
 import { recipientFields } from '../../../rules/columns.ts';
@@ -21,9 +21,9 @@ import { openLedger, type LedgerAccess } from '../../../operations/control/ledge
 import { printable } from '../../../shared/input/printable.ts';
 import { accountIdOf, readClock, withService } from '../../../operations/control/service.ts';
 import { foreseen, UsageError } from '../../../shared/input/errors.ts';
-import { judgeEligibility } from '../../../rules/attempts/eligibility.ts';
+import { evaluateEligibility } from '../../../rules/attempts/eligibility.ts';
 import { calendarsFor } from '../../../rules/hours/legal-hours.ts';
-import { readHouse } from '../../../ledger/limits/house.ts';
+import { readLatestAccountRules } from '../../../ledger/limits/house.ts';
 import { readCaps } from '../../../ledger/limits/placed-calls.ts';
 import { findSuppressed } from '../../../ledger/rows/suppressions.ts';
 import { instantText } from '../../../shared/input/times.ts';
@@ -77,20 +77,20 @@ export const testCallCommand = commandOf<Flags>({
 /** Places one call and waits for its end. Errors before the start mean that no call was placed. */
 async function placeTestCall(io: Io, options: Flags & { yes: boolean; json: boolean }, campaignPath: string): Promise<null> {
   const config = readConfig(io.env);
-  const callee = readPhoneNumber(options.to, null);
-  if (!callee.ok) throw new UsageError(`--to cannot be used: ${callee.hint}. Write it as +12125550123.`);
+  const recipient = readPhoneNumber(options.to, null);
+  if (!recipient.ok) throw new UsageError(`--to cannot be used: ${recipient.hint}. Write it as +12125550123.`);
   const clock = await readClock(config);
   const now = Math.round(clock.now());
   const { file, header, rules } = await readCampaign(await readCampaignFile(campaignPath), now);
   refuseEndedCampaign(file, now);
-  const row = await readTestCallRow(file, header, rules, { row: options.row ?? null, callee });
+  const row = await readTestCallRow(file, header, rules, { row: options.row ?? null, callee: recipient });
   const testRules = testCallRules(rules, options.anyHour);
   requireHookSecret(config, file.id, testRules);
   const call = async (control: Control): Promise<void> => {
     const { store } = control;
     await refuseForbiddenCall(store, { campaignId: file.id, rules: testRules, row, now, path: file.path });
     await requireCaller(config, testRules);
-    tellWords(io, options, testRules, row);
+    printWords(io, options, testRules, row);
     const question = `Place this call to the number of --to now, as row ${row.row} of ${file.id}?`;
     if (!(await mayBegin(io, options.yes, question))) return;
     const session = await connected(control);
@@ -104,7 +104,7 @@ async function placeTestCall(io: Io, options: Flags & { yes: boolean; json: bool
 }
 
 /** What will be said, for the confirmation. */
-function tellWords(io: Io, { anyHour }: Flags, rules: CampaignRules, row: TestCallRow): void {
+function printWords(io: Io, { anyHour }: Flags, rules: CampaignRules, row: TestCallRow): void {
   const rendered = compileTemplates(rules).render(recipientFields(rules.list.columns, row.cells));
   if (rendered.ok) {
     const line = rendered.firstMessage === null ? "(the agent's own opening line)" : printable(rendered.firstMessage);
@@ -139,12 +139,12 @@ async function refuseForbiddenCall(
   call: { campaignId: string; rules: CampaignRules; row: TestCallRow; now: number; path: string },
 ): Promise<void> {
   const { campaignId, row, now } = call;
-  const rules = withHouse(call.rules, await readHouse(store.db));
+  const rules = withAccountRules(call.rules, await readLatestAccountRules(store.db));
   const { e164, zones, country, regions } = row;
   const suppressed = await findSuppressed(store.db, { campaignId, purpose: rules.purpose, now }, [e164]);
-  const callee = { e164, person: null, place: { country, regions } };
-  const capsAllowAt = await readCaps(store.db, rules, { callees: [callee], now });
-  const verdict = judgeEligibility({
+  const recipient = { e164, person: null, place: { country, regions } };
+  const capsAllowAt = await readCaps(store.db, rules, { callees: [recipient], now });
+  const verdict = evaluateEligibility({
     at: now,
     endsAt: rules.endsAt,
     calendars: calendarsFor(rules, { country, regions }),
@@ -153,7 +153,7 @@ async function refuseForbiddenCall(
     suppressed: suppressed.get(e164) === 'suppressed',
     revoked: suppressed.get(e164) === 'consent_revoked',
     numberBusy: false,
-    capsAllowAt: capsAllowAt(callee),
+    capsAllowAt: capsAllowAt(recipient),
     budgetAllowsAt: now,
     attempted: false,
   });
@@ -205,8 +205,8 @@ async function watch(io: Io, session: Session, campaignId: string): Promise<Snap
   // One call needs no bar: its events are lines.
   const lines = createCampaignView({ ...io, isTerminal: false }, io.stderr, '');
   return untilInterrupted(io, (leaving) => {
-    const show: CampaignView['show'] = (snapshot, notices) => {
-      lines.show(snapshot, notices);
+    const show: CampaignView['show'] = (snapshot, warnings) => {
+      lines.show(snapshot, warnings);
       // This command did not pause it, and it may stay paused for ever.
       if (snapshot.campaign.state === 'paused') leaving.abort();
     };

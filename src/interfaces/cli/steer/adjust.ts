@@ -4,14 +4,14 @@ import { adjustable, meaningOf } from '../../../campaign/file/settings/pacing.ts
 import { changesNothing, NoLimitToShareError, readCampaignLimits, readSharedLimits } from '../../../operations/control/adjust.ts';
 import { accountAsTold } from '../../../operations/runs/steer.ts';
 import { performHere } from '../../../operations/runs/command-line.ts';
-import { toldAdjustable } from '../../../operations/limits.ts';
+import { adjustableAsJson } from '../../../operations/limits.ts';
 import { withControl, type Control } from '../../../operations/control/control.ts';
 import { adjustableLimits, type AdjustableLimit, type AdjustableTerms } from '../../../rules/campaign-rules.ts';
 import { count, percent, plural } from '../../../shared/input/figures.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import type { Adjustment, AccountLimits } from '../../../ledger/limits/adjustments.ts';
 import { effectLines } from '../../../presentation/words/adjust-effect.ts';
-import { tellAdjustment } from '../../../presentation/words/events.ts';
+import { describeAdjustment } from '../../../presentation/words/events.ts';
 import { warnIfNotNotified, writeAnswer, writeJson, mayBegin } from '../terminal/answer.ts';
 import { keyFlag } from '../terminal/command.ts';
 import type { Io } from '../terminal/io.ts';
@@ -85,39 +85,39 @@ async function runAdjust(io: Io, campaignId: string | undefined, flags: AdjustFl
 const unchanged: Adjustment<object> = { from: {}, to: {} };
 
 async function adjustOne(io: Io, control: Control, campaignId: string, flags: AdjustFlags): Promise<void> {
-  const wish = readCampaignFlags(flags);
-  const isQuestion = Object.keys(wish).length === 0 && !flags.reset;
+  const changes = readCampaignFlags(flags);
+  const isQuestion = Object.keys(changes).length === 0 && !flags.reset;
   if (isQuestion)
-    return tellLimits(io, flags, { campaignId, changed: null, ...toldAdjustable(await readCampaignLimits(control, campaignId)) });
+    return printLimits(io, flags, { campaignId, changed: null, ...adjustableAsJson(await readCampaignLimits(control, campaignId)) });
   const { reset, dryRun, key } = flags;
-  const sent = { params: { campaign: campaignId }, body: { ...wish, reset, dryRun }, key };
+  const sent = { params: { campaign: campaignId }, body: { ...changes, reset, dryRun }, key };
   const { effect, ...adjusted } = await performHere(control, 'adjustCampaign', sent);
-  if (effect === null) return tellLimits(io, flags, { changed: null, ...adjusted });
+  if (effect === null) return printLimits(io, flags, { changed: null, ...adjusted });
   writeAnswer(io, flags.json, { data: { campaignId, effect }, words: `${effectLines(effect).join('\n')}\nNothing was changed.\n` });
 }
 
-interface TellableLimits extends ReturnType<typeof toldAdjustable> {
+interface AdjustedLimits extends ReturnType<typeof adjustableAsJson> {
   campaignId: string;
   /** Null: no change was requested. */
   changed: Adjustment<object> | null;
   notice?: string | null;
 }
 
-function tellLimits(io: Io, { json }: AdjustFlags, { changed, notice = null, ...adjusted }: TellableLimits): void {
+function printLimits(io: Io, { json }: AdjustFlags, { changed, notice = null, ...adjusted }: AdjustedLimits): void {
   const { campaignId, ...limits } = adjusted;
-  const told = warnIfNotNotified(io, campaignId, notice);
+  const isNotified = warnIfNotNotified(io, campaignId, notice);
   writeAnswer(io, json, {
-    data: { campaignId, changed: changed ?? unchanged, told, ...limits },
+    data: { campaignId, changed: changed ?? unchanged, told: isNotified, ...limits },
     words: `${[...changeLines(changed), ...limitLines(limits), ...termLines(limits)].join('\n')}\n`,
   });
 }
 
 async function adjustAccount(io: Io, control: Control, flags: AdjustFlags): Promise<void> {
-  const wish = readAccountFlags(flags);
-  const isQuestion = Object.keys(wish).length === 0;
+  const changes = readAccountFlags(flags);
+  const isQuestion = Object.keys(changes).length === 0;
   const limits = isQuestion
     ? { ...accountAsTold(await readSharedLimits(control)), changed: null, untold: null }
-    : await performHere(control, 'adjustAccountLimits', { body: wish, key: flags.key }).catch((error: unknown) => {
+    : await performHere(control, 'adjustAccountLimits', { body: changes, key: flags.key }).catch((error: unknown) => {
         throw error instanceof NoLimitToShareError ? new UsageError(noLimitToShare, { cause: error }) : error;
       });
   const { accountId, maxConcurrentCalls, keepFree, pace, changed, untold } = limits;
@@ -134,11 +134,11 @@ const noLimitToShare = '--keep-free is a part of the limit of the account, which
 
 function changeLines(change: Adjustment<object> | null): string[] {
   if (change === null) return [];
-  return [changesNothing(change) ? 'Nothing changed: these are already the limits.' : `Changed: ${tellAdjustment({ ...change })}.`];
+  return [changesNothing(change) ? 'Nothing changed: these are already the limits.' : `Changed: ${describeAdjustment({ ...change })}.`];
 }
 
 /** With the file's value where it differs. */
-function limitLines({ limits: now, file }: Pick<TellableLimits, 'limits' | 'file'>): string[] {
+function limitLines({ limits: now, file }: Pick<AdjustedLimits, 'limits' | 'file'>): string[] {
   return adjustableLimits.map((name) => {
     const differs = now[name] === file[name] ? '' : `   (the file says ${file[name] ?? 'no limit'})`;
     return `  ${adjustable[name].key.padEnd(22)}${now[name] ?? 'no limit'}${differs}`;
@@ -146,7 +146,7 @@ function limitLines({ limits: now, file }: Pick<TellableLimits, 'limits' | 'file
 }
 
 /** With the file's value where it differs. */
-function termLines({ terms, fileTerms }: Pick<TellableLimits, 'terms' | 'fileTerms'>): string[] {
+function termLines({ terms, fileTerms }: Pick<AdjustedLimits, 'terms' | 'fileTerms'>): string[] {
   return Object.entries(terms).map(([name, text]) => {
     const term = name as keyof typeof terms;
     const differs = text === fileTerms[term] ? '' : `   (the file says ${fileTerms[term]})`;
@@ -185,7 +185,7 @@ function readCampaignFlags(flags: AdjustFlags): Record<string, string | number |
     throw new UsageError('--keep-free is for the whole account: carillon adjust --account --keep-free 30%.');
   if (flags.movedFrom !== undefined)
     throw new UsageError('--moved-from is for the whole account: carillon adjust --account --moved-from <address>.');
-  const wanted = adjustableLimits.flatMap((name) => {
+  const limits = adjustableLimits.flatMap((name) => {
     const text = flags[name];
     return text === undefined ? [] : [[name, readLimit(name, text)]];
   });
@@ -193,7 +193,7 @@ function readCampaignFlags(flags: AdjustFlags): Record<string, string | number |
     const text = termFlag(flags, name);
     return text === undefined ? [] : [[name, readTerm(name, text)]];
   });
-  return Object.fromEntries([...wanted, ...terms]) as Record<string, string | number | null>;
+  return Object.fromEntries([...limits, ...terms]) as Record<string, string | number | null>;
 }
 
 /** `--retry-no-answer` is read as `retryNoAnswer`. */

@@ -1,10 +1,10 @@
 import { withControl, type Control } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
 import { accountScope } from '../../../ledger/rows/suppressions.ts';
-import { readHouseView, setHouseRules, type HouseChange } from '../../../operations/control/adjust.ts';
+import { readAccountRules, setAccountRules, type AccountRulesChange } from '../../../operations/control/adjust.ts';
 import { limitOperations as operations } from '../../../operations/limits.ts';
 import { performHere } from '../../../operations/runs/command-line.ts';
-import { houseLines } from '../../../presentation/words/house.ts';
+import { accountRuleLines } from '../../../presentation/words/house.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { instantText, withInstants } from '../../../shared/input/times.ts';
@@ -38,10 +38,10 @@ export const rulesCommand = groupOf({ name: 'rules', help }, [
     examples: ['carillon rules show --json'],
     run: (io) =>
       withControl(io, async (control) => {
-        const view = await readHouseView(control);
+        const view = await readAccountRules(control);
         const { now, before } = view;
         if (now === null) return { data: view, words: 'There are no house rules: each campaign is held to its own file and the law.\n' };
-        const lines = houseLines(now.rules).map((line) => `  ${printable(line)}.\n`);
+        const lines = accountRuleLines(now.rules).map((line) => `  ${printable(line)}.\n`);
         const holds = now.rules === null ? 'lifts the house rules' : 'of the house rules holds for all campaigns';
         const earlier = before.length === 0 ? '' : `${plural(before.length, 'version')} before it.\n`;
         const words = `Version ${now.version} ${holds}, since ${instantText(now.setAt)}.\n${lines.join('')}${earlier}`;
@@ -57,7 +57,7 @@ export const rulesCommand = groupOf({ name: 'rules', help }, [
     help: '\nRepeating it changes nothing. Campaigns under way that lack what it requires pause.',
     examples: ['carillon rules set house.yaml'],
     run: (io, { dryRun: isTrial }, path) =>
-      withControl(io, async (control) => told(await set(control, { path, dryRun: isTrial }), isTrial), openLedger),
+      withControl(io, async (control) => formatChange(await set(control, { path, dryRun: isTrial }), isTrial), openLedger),
   }),
   commandOf({
     name: 'lift',
@@ -67,17 +67,19 @@ export const rulesCommand = groupOf({ name: 'rules', help }, [
     examples: ['carillon rules lift'],
     run: async (io, { yes }) => {
       if (!(await mayBegin(io, yes, 'Lift the house rules for all campaigns of this database?'))) return null;
-      return withControl(io, async (control) => told(await set(control, { path: 'house.yaml', text: '{}\n', dryRun: false }), false));
+      return withControl(io, async (control) =>
+        formatChange(await set(control, { path: 'house.yaml', text: '{}\n', dryRun: false }), false),
+      );
     },
   }),
 ]);
 
 /** The file keeps the name that a person has written. */
-const set = (control: Control, rules: Parameters<typeof setHouseRules>[1]) =>
-  performHere(control, 'setHouseRules', { body: rules }, { log: accountScope, run: () => setHouseRules(control, rules) });
+const set = (control: Control, rules: Parameters<typeof setAccountRules>[1]) =>
+  performHere(control, 'setHouseRules', { body: rules }, { log: accountScope, run: () => setAccountRules(control, rules) });
 
-function told(change: HouseChange, isTrial: boolean) {
-  const { changed, version, lacking, notice: untold } = change;
+function formatChange(change: AccountRulesChange, isTrial: boolean) {
+  const { changed, version, lacking, notice: unnotified } = change;
   const holds = !changed
     ? 'The house rules say so already; nothing was changed.'
     : isTrial
@@ -86,7 +88,7 @@ function told(change: HouseChange, isTrial: boolean) {
   const pauses = lacking.map(
     ({ campaignId, lacks }) => `  ${campaignId} ${isTrial ? 'would pause' : 'pauses'}: it has no ${lacks.join(' and no ')}.\n`,
   );
-  const notice = { told: untold === null, ...untold };
-  const aside = untold && { aside: `Campaign ${untold.campaignId} sees it at its next look: ${untold.why}\n` };
-  return { data: { ...change, notice }, words: `${holds}\n${changed ? pauses.join('') : ''}`, ...aside };
+  const notification = { told: unnotified === null, ...unnotified };
+  const warning = unnotified && { aside: `Campaign ${unnotified.campaignId} sees it at its next look: ${unnotified.why}\n` };
+  return { data: { ...change, notice: notification }, words: `${holds}\n${changed ? pauses.join('') : ''}`, ...warning };
 }

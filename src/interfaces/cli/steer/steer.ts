@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { connected, withControl } from '../../../operations/control/control.ts';
 import { capital } from '../../../shared/input/figures.ts';
-import { lookBeforeSteering } from '../../../operations/control/steer.ts';
+import { readBeforeSteering } from '../../../operations/control/steer.ts';
 import type { Plain } from '../../../operations/operation.ts';
 import { plainOperations, type PlainId } from '../../../operations/steering.ts';
 import type { Io } from '../terminal/io.ts';
@@ -13,9 +13,9 @@ import { performHere } from '../../../operations/runs/command-line.ts';
 import { superviseCampaign } from '../../../operations/control/supervision.ts';
 import { pauseLines, queuedWords } from '../../../presentation/words/campaign.ts';
 import { withoutUndefined } from '../../../rules/collections.ts';
-import { fateOfQueued, type QueuedFate } from '../../../rules/service-api.ts';
+import { handlingOfQueued, type QueuedHandling } from '../../../rules/service-api.ts';
 
-const asks = '\nThis cannot be undone. The command asks for confirmation; without a terminal it needs --yes.';
+const confirmationHelp = '\nThis cannot be undone. The command asks for confirmation; without a terminal it needs --yes.';
 
 /** With the texts of the operation. */
 export function plainCommand(id: PlainId): (io: Io) => Command {
@@ -27,29 +27,31 @@ export function plainCommand(id: PlainId): (io: Io) => Command {
     changes: true,
     ...(ends && { asks: true }),
     ...(choice && { flags: [[choice.flag, choice.says]] }),
-    help: `${help}${ends ? asks : ''}`,
+    help: `${help}${ends ? confirmationHelp : ''}`,
     examples: [`carillon ${name} reminders`, ...(ends ? [`carillon ${name} reminders --yes`] : [])],
     run: (io, { yes, json, key, letQueued, sample }, campaignId) =>
       withControl(io, async (control) => {
         let isTold = false;
-        const tell = (told: Pick<Campaign, 'stateReason' | 'round'> & { state: string; queued?: QueuedFate | undefined }): void => {
+        const printResult = (
+          result: Pick<Campaign, 'stateReason' | 'round'> & { state: string; queued?: QueuedHandling | undefined },
+        ): void => {
           isTold = true;
-          const { state, stateReason, round } = told;
+          const { state, stateReason, round } = result;
           // If queued calls can never be taken back, they are reported only with --let-queued.
-          const queued = told.queued === 'never_taken_back' && !letQueued ? undefined : told.queued;
+          const queued = result.queued === 'never_taken_back' && !letQueued ? undefined : result.queued;
           const data = { campaignId, state, stateReason, round, ...withoutUndefined({ queued }) };
           const besides = queued === undefined ? '' : ` ${queuedWords[queued]}`;
           writeAnswer(io, json, { data, words: `Campaign ${campaignId} ${done}.${besides} ${next} ${campaignId}\n` });
         };
         const onCommitted = (campaign: Campaign) =>
-          tell({ ...campaign, ...(choice?.field === 'letQueued' && { queued: fateOfQueued(campaign) }) });
-        const look = ends && !yes ? await lookBeforeSteering(control, campaignId, name) : null;
-        const seen = look && { round: look.campaign.round, pausesSeen: look.pausesSeen };
+          printResult({ ...campaign, ...(choice?.field === 'letQueued' && { queued: handlingOfQueued(campaign) }) });
+        const current = ends && !yes ? await readBeforeSteering(control, campaignId, name) : null;
+        const seen = current && { round: current.campaign.round, pausesSeen: current.pausesSeen };
         const body = { ...seen, ...withoutUndefined({ letQueued, sample }) };
         const question = `${capital(name)} campaign ${campaignId}? ${says}. ${more}`;
         if (ends && !(await mayBegin(io, yes, question))) return null;
         const answer = await performHere({ ...control, onCommitted }, id, { params: { campaign: campaignId }, body, key });
-        if (!isTold) tell(answer);
+        if (!isTold) printResult(answer);
         if (answer.notice !== null)
           io.stderr.write(`The ${name} is committed, but the workflow could not be notified (see carillon status).\n`);
         return null;

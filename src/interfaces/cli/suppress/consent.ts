@@ -1,6 +1,6 @@
 import { withControl } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
-import { readCallees, readNumbers } from '../../../operations/control/suppress.ts';
+import { readRecipientNumbers, readNumbers } from '../../../operations/control/suppress.ts';
 import { purposeWord } from '../../../campaign/file/settings/consent.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { plural } from '../../../shared/input/figures.ts';
@@ -48,7 +48,7 @@ export const consentCommand = groupOf({ name: 'consent', help }, [
       return withControl(
         io,
         async (control) => {
-          const numbers = await readCallees(control, { numbers: texts, person, region });
+          const numbers = await readRecipientNumbers(control, { numbers: texts, person, region });
           // The person is the key's content: the numbers may have changed when it is repeated.
           const keyed = { key, written: { texts, person, region, purpose: word, reason } };
           const { added, known } = await putOnList(control, numbers, { purpose: word, reason, expiresAt: null }, keyed);

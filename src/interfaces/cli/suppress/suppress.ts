@@ -12,7 +12,7 @@ import { performHere } from '../../../operations/runs/command-line.ts';
 import { plural, count } from '../../../shared/input/figures.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin, RowProgress } from '../terminal/answer.ts';
-import { commandOf, groupOf, type Said } from '../terminal/command.ts';
+import { commandOf, groupOf, type CommandOutput } from '../terminal/command.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import { suppressionOperations as operations } from '../../../operations/suppressions.ts';
 import { readServiceTime } from '../../../operations/control/service.ts';
@@ -64,7 +64,7 @@ export const suppressCommand = groupOf({ name: 'suppress', help: examples }, [
     examples: ['carillon suppress add +12125550100 +12125550101 --reason "asked by letter"'],
     run: (io, { key, json: _json, ...flags }, texts) => {
       const numbers = readNumbers(texts, flags.region);
-      const add = async (control: Control): Promise<Said> => {
+      const add = async (control: Control): Promise<CommandOutput> => {
         // A duration counts from now, so the key covers it as written.
         const keyed = { key, written: { numbers, ...flags } };
         const { added, known } = await putOnList(control, numbers, await readTerms(flags, control), keyed);
@@ -179,11 +179,11 @@ async function importNumbers(
     );
   const counts = await withControl(io, work, openLedger).finally(() => progress.clear());
   if (counts.bad > 0) io.exitCode = 1;
-  io.stdout.write(json ? `${jsonText(counts)}\n` : tellCounts(counts));
+  io.stdout.write(json ? `${jsonText(counts)}\n` : formatCounts(counts));
   return null;
 }
 
-function tellCounts({ added, known, repeated, bad }: ImportCounts): string {
+function formatCounts({ added, known, repeated, bad }: ImportCounts): string {
   const unread =
     bad === 0
       ? ''

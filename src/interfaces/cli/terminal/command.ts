@@ -2,7 +2,7 @@ import { Command, Option, InvalidArgumentError } from 'commander';
 import { writeAnswer } from './answer.ts';
 import type { Io } from './io.ts';
 
-export interface Said {
+export interface CommandOutput {
   /** For `--json`. */
   data: unknown;
   /** Text; ends with a line break, or is empty. */
@@ -37,7 +37,7 @@ export interface CommandText<Flags, Argument> {
   help?: string;
   examples?: readonly string[];
   /** Null: nothing more to print. */
-  run: (io: Io, flags: Flags & CommonFlags, argument: Argument) => Promise<Said | null>;
+  run: (io: Io, flags: Flags & CommonFlags, argument: Argument) => Promise<CommandOutput | null>;
 }
 
 /** Lets a program repeat a command safely. */
@@ -64,10 +64,10 @@ export function commandOf<Flags extends object = object, Argument = string>(text
     return command.addHelpText('after', lines.join('\n')).action(async (...given: unknown[]) => {
       const argumentGiven = (argument === undefined ? undefined : given[0]) as Argument;
       const chosen = { yes: false, json: false, ...command.opts<Flags>() };
-      const said = await run(io, chosen, argumentGiven);
-      if (said === null) return;
-      writeAnswer(io, chosen.json, said);
-      if (!chosen.json && said.aside !== undefined) io.stderr.write(said.aside);
+      const output = await run(io, chosen, argumentGiven);
+      if (output === null) return;
+      writeAnswer(io, chosen.json, output);
+      if (!chosen.json && output.aside !== undefined) io.stderr.write(output.aside);
     });
   };
 }

@@ -16,12 +16,12 @@ export interface Failure {
  * disk, database or network are 1; all else is a defect, with its stack only if `debug`.
  */
 export function describeFailure(error: unknown, debug: boolean): Failure {
-  const failure = judgeFailure(error, debug);
+  const failure = classifyFailure(error, debug);
   // Ids, paths and names in it are untrusted.
   return { ...failure, message: printableLines(failure.message) };
 }
 
-function judgeFailure(error: unknown, debug: boolean): Failure {
+function classifyFailure(error: unknown, debug: boolean): Failure {
   const stack = debug && error instanceof Error && error.stack !== undefined ? `\n${describeStack(error)}` : '';
   const foreseen = foreseenExitCode(error);
   if (foreseen !== null && error instanceof Error)
@@ -33,12 +33,12 @@ function judgeFailure(error: unknown, debug: boolean): Failure {
   if (error instanceof Error && error.name === 'ConfigError') return { exitCode: 2, code: 'config', message: `${error.message}${stack}` };
   const outside = describeOutsideFault(error);
   if (outside !== null) return { exitCode: 1, code: outside.code, message: `${outside.message}${stack}` };
-  const said = (error instanceof Error ? error.message : String(error)).split('\n')[0];
+  const firstLine = (error instanceof Error ? error.message : String(error)).split('\n')[0];
   const hint = debug ? '' : ' CARILLON_LOG_LEVEL=debug shows where.';
   return {
     exitCode: 1,
     code: 'unexpected',
-    message: `Carillon stopped on an error it did not expect: ${said}.${hint}${stack}`,
+    message: `Carillon stopped on an error it did not expect: ${firstLine}.${hint}${stack}`,
   };
 }
 

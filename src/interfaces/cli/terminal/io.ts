@@ -3,7 +3,7 @@ import { isatty } from 'node:tty';
 import pc from 'picocolors';
 import { createInterrupts, type Interrupts } from './interrupt.ts';
 import { answersWithData, cloneRoot, ownCommand, speaking } from './own-command.ts';
-import { processInput, type PersonInput } from './person-input.ts';
+import { processInput, type UserInput } from './person-input.ts';
 
 /** Loaded lazily, so that help is quick. */
 export interface CommandEntry {
@@ -20,7 +20,7 @@ export interface Io {
   stdout: NodeJS.WritableStream;
   /** Messages: progress, hints, failures. */
   stderr: NodeJS.WritableStream;
-  input: PersonInput;
+  input: UserInput;
   /** For `readConfig`; undefined: this process's environment. */
   env: NodeJS.ProcessEnv | undefined;
   /** Standard output is a terminal: live display instead of plain lines. */
@@ -47,7 +47,7 @@ export function processIo(exit: (code: number) => void, args: readonly string[] 
     windows: process.platform === 'win32',
   });
   const isTerminal = isatty(1);
-  let input: PersonInput | null = null;
+  let input: UserInput | null = null;
   const interrupts = createInterrupts(process, exit);
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -6,7 +6,7 @@ import { capital } from '../../../shared/input/figures.ts';
 import { readFile } from 'node:fs/promises';
 
 /** Standard input, and the user at the terminal if there is one. */
-export interface PersonInput {
+export interface UserInput {
   isInteractive: boolean;
   confirm(question: string): Promise<boolean>;
   /** One line, not echoed. Throws AnswerMissingError at the end of input. */
@@ -25,12 +25,12 @@ export interface InputStreams {
   confirm: (question: string) => Promise<boolean>;
 }
 
-export function processInput(): PersonInput {
+export function processInput(): UserInput {
   const { stdin, stderr } = process;
   return inputFrom({ stdin, stderr, isInteractive: stdin.isTTY, confirm: confirmOnTerminal });
 }
 
-export function inputFrom({ stdin, stderr, isInteractive, confirm }: InputStreams): PersonInput {
+export function inputFrom({ stdin, stderr, isInteractive, confirm }: InputStreams): UserInput {
   let isRead = false;
   return {
     isInteractive,
@@ -89,7 +89,7 @@ interface SecretSource {
 }
 
 /** From a file or a prompt without echo, never from the command line, which other users can read. Throws UsageError. */
-export async function readSecret(input: PersonInput, { what, file, fileFlag }: SecretSource): Promise<string> {
+export async function readSecret(input: UserInput, { what, file, fileFlag }: SecretSource): Promise<string> {
   if (file !== undefined) return oneLine(await readSource(input, file, what), `${what} in ${nameOf(file)}`);
   if (!input.isInteractive) {
     throw new UsageError(`There is nobody here to ask for ${what}. Give it in a file: ${fileFlag}, with - for standard input.`);
@@ -98,7 +98,7 @@ export async function readSecret(input: PersonInput, { what, file, fileFlag }: S
 }
 
 /** `-`: standard input. Throws UsageError. */
-export async function readSource(input: PersonInput, file: string, what: string): Promise<string> {
+export async function readSource(input: UserInput, file: string, what: string): Promise<string> {
   return file === '-' ? input.readAll() : readTextFile(file, file, what);
 }
 

@@ -25,7 +25,7 @@ export function terminalWidth(io: { stdout: NodeJS.WritableStream; isTerminal: b
 }
 
 /** As wide as the terminal; without items, `none` as `aside`. */
-export function tableOrAside<Item>(
+export function tableOrNone<Item>(
   io: { stdout: NodeJS.WritableStream; isTerminal: boolean },
   columns: readonly Column<Item>[],
   items: readonly Item[],
@@ -46,9 +46,9 @@ function shrink<Item>(columns: readonly Column<Item>[], widths: number[], width:
 
 function renderRow(row: readonly string[], widths: readonly number[], width: number | null): string {
   const cells = row.map((cell, at) => {
-    const room = widths[at] ?? 0;
-    const text = cut(cell, room);
-    return text + ' '.repeat(room - widthOf(text));
+    const columnWidth = widths[at] ?? 0;
+    const text = cut(cell, columnWidth);
+    return text + ' '.repeat(columnWidth - widthOf(text));
   });
   const line = cells.join(gap).trimEnd();
   return width === null ? line : cut(line, width);

@@ -3,7 +3,7 @@ import { jsonText } from '../../../shared/input/printable.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
 import { readEvents, type CampaignEvent } from '../../../ledger/events.ts';
-import { eventAsJson, tellEvent } from '../../../presentation/words/events.ts';
+import { eventAsJson, describeEvent } from '../../../presentation/words/events.ts';
 import { commandOf } from '../terminal/command.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
@@ -54,7 +54,7 @@ async function showEvents(io: Io, { follow, json }: { follow: boolean; json: boo
 }
 
 function asText(event: CampaignEvent): string {
-  const text = tellEvent(event);
+  const text = describeEvent(event);
   return text === null ? '' : `${new Date(event.at).toISOString()}  ${text}\n`;
 }
 

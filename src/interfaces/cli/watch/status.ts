@@ -3,7 +3,7 @@ import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts'
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { readCampaignView, type CampaignView } from '../../../ledger/read/campaign-view.ts';
 import { withInstants } from '../../../shared/input/times.ts';
-import { commandOf, type Said } from '../terminal/command.ts';
+import { commandOf, type CommandOutput } from '../terminal/command.ts';
 import {
   apiText,
   callerUseLines,
@@ -49,7 +49,7 @@ export const statusCommand = commandOf<object, string | undefined>({
     campaignId === undefined ? withControl(io, ({ store }) => listAll(store)) : withCampaign(io, campaignId, (open) => showOne(io, open)),
 });
 
-async function listAll({ db }: Store): Promise<Said> {
+async function listAll({ db }: Store): Promise<CommandOutput> {
   const rows: { campaign: Campaign; status: CampaignStatus }[] = [];
   for (const campaign of await listCampaigns(db)) rows.push({ campaign, status: await readStatus(db, campaign) });
   const width = Math.max(8, ...rows.map(({ campaign }) => campaign.campaignId.length));
@@ -65,7 +65,7 @@ async function listAll({ db }: Store): Promise<Said> {
   return { data, words: lines.join(''), aside };
 }
 
-async function showOne(io: Io, open: OpenCampaign): Promise<Said> {
+async function showOne(io: Io, open: OpenCampaign): Promise<CommandOutput> {
   const { config, store, campaign } = open;
   const clock = await readClockOrReal(config, limitMs, () => io.now());
   const view = await readCampaignView(store.db, campaign, Math.round(clock.now()));

@@ -36,7 +36,7 @@ export const verifyCommand = commandOf<{ offline: boolean }, string | undefined>
           ...(service === null ? {} : { service: serviceList(config, service) }),
         }).finally(() => progress.clear());
         if (!report.ok) io.exitCode = 1;
-        return { data: withInstants(report), words: tellReport(report) };
+        return { data: withInstants(report), words: formatReport(report) };
       } finally {
         await service?.close();
       }
@@ -46,7 +46,7 @@ export const verifyCommand = commandOf<{ offline: boolean }, string | undefined>
 const mostShown = 10;
 
 /** One line per guarantee, with its violations below. */
-export function tellReport({ ok, events, calls, campaigns, rules, notes }: LogReport): string {
+export function formatReport({ ok, events, calls, campaigns, rules, notes }: LogReport): string {
   const lines = rules.flatMap(({ promise, violations }) => [
     `${violations.length === 0 ? 'ok  ' : 'FAIL'}  ${promise}${violations.length === 0 ? '' : `: ${plural(violations.length, 'violation')}`}`,
     ...violations.slice(0, mostShown).map(({ campaignId, seq, at, what }) => {
@@ -55,6 +55,6 @@ export function tellReport({ ok, events, calls, campaigns, rules, notes }: LogRe
     }),
     ...(violations.length > mostShown ? [`        and ${count(violations.length - mostShown)} more: --json has all`] : []),
   ]);
-  const judged = `${count(events)} events of ${plural(campaigns.length, 'campaign')} with ${plural(calls, 'call')}`;
-  return `${[`verify: ${ok ? 'every promise was kept' : 'VIOLATIONS'} (${judged})`, ...lines, ...notes.map((note) => `note  ${note}`)].join('\n')}\n`;
+  const counts = `${count(events)} events of ${plural(campaigns.length, 'campaign')} with ${plural(calls, 'call')}`;
+  return `${[`verify: ${ok ? 'every promise was kept' : 'VIOLATIONS'} (${counts})`, ...lines, ...notes.map((note) => `note  ${note}`)].join('\n')}\n`;
 }

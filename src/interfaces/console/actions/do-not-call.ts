@@ -24,11 +24,15 @@ const change = (isAdding: boolean): ConsoleAction => ({
     const numbers = settled ? numbersOf(fields) : [];
     const known = await countKnown(request, numbers);
     const calls = await callFacts(db, numbers);
-    const asked = plural(isAdding ? numbers.length : known, 'number');
+    const numbersText = plural(isAdding ? numbers.length : known, 'number');
     const campaigns = (await listCampaigns(db)).filter((campaign) => !hasClosed(campaign)).map(({ campaignId }) => campaignId);
     const words = isAdding
-      ? { title: 'Add numbers', ask: `Put ${asked} on the do-not-call list?`, button: `Do not call ${asked}` }
-      : { title: 'Allow calls again', ask: `Allow calls to ${asked} again?`, button: `Allow calls to ${plural(numbers.length, 'number')}` };
+      ? { title: 'Add numbers', ask: `Put ${numbersText} on the do-not-call list?`, button: `Do not call ${numbersText}` }
+      : {
+          title: 'Allow calls again',
+          ask: `Allow calls to ${numbersText} again?`,
+          button: `Allow calls to ${plural(numbers.length, 'number')}`,
+        };
     return {
       ...place,
       title: settled ? words.ask : words.title,

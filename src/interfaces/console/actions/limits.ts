@@ -1,6 +1,6 @@
 import { adjustableTermNames, adjustableTerms, termTexts } from '../../../campaign/file/settings/adjustable.ts';
 import { adjustable, meaningOf } from '../../../campaign/file/settings/pacing.ts';
-import { readAccountUse, readCampaignLimits, readHouseView } from '../../../operations/control/adjust.ts';
+import { readAccountUse, readCampaignLimits, readAccountRules } from '../../../operations/control/adjust.ts';
 import { adjustableLimits, type PacingLimits } from '../../../rules/campaign-rules.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { count, plural } from '../../../shared/input/figures.ts';
@@ -11,14 +11,14 @@ import type { AdjustEffect } from '../../../ledger/read/clock-strip.ts';
 import { effectLines } from '../../../presentation/words/adjust-effect.ts';
 import { pacingLines } from '../../../presentation/words/campaign.ts';
 import type { ConsoleAction } from '../core/action.ts';
-import type { Given } from '../core/press.ts';
+import type { FormInput } from '../core/press.ts';
 import { lineField, refusedField } from '../core/fields.ts';
 import { openCampaign, inCampaign } from '../core/rows.ts';
 import { campaignPath } from '../core/links.ts';
-import { readStanding } from '../core/press.ts';
+import { readStatusFacts } from '../core/press.ts';
 
-const look = html`<p class="actions"><button class="btn" name="look" value="yes">See what it does</button></p>`;
-const isLook = (fields: URLSearchParams) => fields.get('look') === 'yes';
+const previewButton = html`<p class="actions"><button class="btn" name="look" value="yes">See what it does</button></p>`;
+const isPreview = (fields: URLSearchParams) => fields.get('look') === 'yes';
 
 /** Current and file values, with the effect of a change on open calls and waiting recipients. */
 const changeLimits: ConsoleAction = {
@@ -26,7 +26,7 @@ const changeLimits: ConsoleAction = {
   op: 'adjustCampaign',
   form: async ({ context, now, ...request }, given) => {
     const { campaign, campaignId, db } = await openCampaign({ context, ...request });
-    const { acts, standing } = await readStanding(db, campaign);
+    const { acts, standing } = await readStatusFacts(db, campaign);
     const lines = hasEnded(campaign) ? null : await readLineLimits(db, campaign, { now });
     const effect = (given.answer?.['effect'] ?? null) as AdjustEffect | null;
     const asReal = { atReal: (at: number) => at };
@@ -46,13 +46,13 @@ const changeLimits: ConsoleAction = {
     };
   },
   call: ({ fields }) => ({
-    body: { ...(fields.get('reset') === 'yes' ? { reset: true } : changedOnly(fields)), ...(isLook(fields) ? { dryRun: true } : {}) },
+    body: { ...(fields.get('reset') === 'yes' ? { reset: true } : changedOnly(fields)), ...(isPreview(fields) ? { dryRun: true } : {}) },
   }),
   done: ({ campaignId }, answer) => {
     const { limits, effect } = answer as { limits: PacingLimits; effect: AdjustEffect | null };
     if (effect !== null) return null;
-    const said = adjustableLimits.map((name) => `${adjustable[name].label.toLowerCase()}: ${shown(limits[name])}`).join(', ');
-    return { to: campaignPath(campaignId), said: `From the next batch on: ${said}.` };
+    const limitsText = adjustableLimits.map((name) => `${adjustable[name].label.toLowerCase()}: ${shown(limits[name])}`).join(', ');
+    return { to: campaignPath(campaignId), said: `From the next batch on: ${limitsText}.` };
   },
 };
 
@@ -69,7 +69,7 @@ function effectNote(effect: AdjustEffect): Html {
   });
 }
 
-interface Wanted {
+interface SettingRow {
   name: string;
   label: string;
   help: string;
@@ -79,7 +79,7 @@ interface Wanted {
 }
 
 /** Sends the present values along, to detect changes. */
-function wantedTable(caption: string, head: string, rows: readonly Wanted[], given: Given): HtmlValue {
+function settingsTable(caption: string, head: string, rows: readonly SettingRow[], given: FormInput): HtmlValue {
   const lines = rows.map(({ name, label, help, now, file, usual }) => {
     const { marks, line } = refusedField(given, name);
     const field = html`<input type="hidden" name="was-${name}" value="${given.fields?.get(`was-${name}`) ?? usual}" /><input
@@ -95,9 +95,9 @@ function wantedTable(caption: string, head: string, rows: readonly Wanted[], giv
   return table(caption, lines);
 }
 
-async function limitFields(context: Parameters<typeof readCampaignLimits>[0], campaignId: string, given: Given): Promise<Html> {
+async function limitFields(context: Parameters<typeof readCampaignLimits>[0], campaignId: string, given: FormInput): Promise<Html> {
   const { now, file } = await readCampaignLimits(context, campaignId);
-  const limits = adjustableLimits.map((name): Wanted => {
+  const limits = adjustableLimits.map((name): SettingRow => {
     const { label, isLiftable } = adjustable[name];
     const help = `${meaningOf(adjustable[name])}${isLiftable ? '; empty: no limit' : ''}`;
     return {
@@ -110,16 +110,16 @@ async function limitFields(context: Parameters<typeof readCampaignLimits>[0], ca
     };
   });
   const [texts, before] = [termTexts(now), termTexts(file)];
-  const terms = adjustableTermNames.map((name): Wanted => {
+  const terms = adjustableTermNames.map((name): SettingRow => {
     const { label, help } = adjustableTerms[name];
     return { name, label, help, now: texts[name], file: before[name], usual: texts[name] };
   });
-  return html`${wantedTable('Limits', 'Limit', limits, given)} ${wantedTable('Hours and retries', 'Setting', terms, given)}
+  return html`${settingsTable('Limits', 'Limit', limits, given)} ${settingsTable('Hours and retries', 'Setting', terms, given)}
     <label
       ><input type="checkbox" name="reset" value="yes" ${given.fields?.get('reset') === 'yes' ? html`checked` : null} /> Restore what the
       campaign file says, whatever stands above</label
     >
-    ${look}`;
+    ${previewButton}`;
 }
 
 function shown(limit: number | null): string {
@@ -128,15 +128,15 @@ function shown(limit: number | null): string {
 
 /** Keeps concurrent changes of other fields. The operation refuses what is no number. */
 function changedOnly(sent: URLSearchParams): Record<string, unknown> {
-  const wish: Record<string, unknown> = {};
+  const changes: Record<string, unknown> = {};
   for (const name of [...adjustableLimits, ...adjustableTermNames]) {
     const value = sent.get(name)?.trim();
     if (value === undefined || value === sent.get(`was-${name}`)) continue;
     const limit = Object.hasOwn(adjustable, name) ? adjustable[name as keyof typeof adjustable] : null;
-    if (limit !== null && value === '' && limit.isLiftable) wish[name] = null;
-    else wish[name] = limit !== null && /^\d{1,9}$/.test(value) ? Number(value) : value;
+    if (limit !== null && value === '' && limit.isLiftable) changes[name] = null;
+    else changes[name] = limit !== null && /^\d{1,9}$/.test(value) ? Number(value) : value;
   }
-  return wish;
+  return changes;
 }
 
 const place = { section: 'limits', crumbs: [['/limits', 'Limits']], back: ['/limits', 'the limits'] } as const;
@@ -171,11 +171,11 @@ const changeAccountLimits: ConsoleAction = {
   done: () => ({ to: '/limits', said: 'The limits of all campaigns hold from the next batch on.' }),
 };
 
-const changeHouseRules: ConsoleAction = {
+const changeAccountRules: ConsoleAction = {
   path: '/limits/house',
   op: 'setHouseRules',
   form: async ({ context }, { fields, refused, answer }) => {
-    const { now } = await readHouseView(context);
+    const { now } = await readAccountRules(context);
     return {
       ...place,
       title: 'Change the house rules',
@@ -186,22 +186,23 @@ const changeHouseRules: ConsoleAction = {
       body: html`<label class="field"
           >House rules, as YAML; <code>{}</code> lifts them
           <textarea name="rules" rows="12" required spellcheck="false" autocomplete="off">
-${fields?.get('rules') ?? now?.text ?? houseExample}</textarea>
+${fields?.get('rules') ?? now?.text ?? accountRulesExample}</textarea>
         </label>
-        ${look}`,
+        ${previewButton}`,
     };
   },
-  call: ({ fields }) => ({ body: { rules: fields.get('rules') ?? '', ...(isLook(fields) ? { dryRun: true } : {}) } }),
+  call: ({ fields }) => ({ body: { rules: fields.get('rules') ?? '', ...(isPreview(fields) ? { dryRun: true } : {}) } }),
   done: ({ fields }, answer) => {
-    if (isLook(fields)) return null;
+    if (isPreview(fields)) return null;
     const { changed, version, lacking } = answer as Trial & { version: number };
     const pauses = ` ${plural(lacking.length, 'campaign')} without what is required ${lacking.length === 1 ? 'pauses' : 'pause'}.`;
-    const said = `Version ${version} of the house rules holds from now on.${lacking.length === 0 ? '' : pauses}`;
-    return { to: '/limits', said: changed ? said : 'The house rules say so already.' };
+    const message = `Version ${version} of the house rules holds from now on.${lacking.length === 0 ? '' : pauses}`;
+    return { to: '/limits', said: changed ? message : 'The house rules say so already.' };
   },
 };
 
-const houseExample = '# caps: [{ calls: 3, within: 7d }]\n# holidays: [US]\n# caller_limits: { per_day: 80 }\n# consent: required\n{}\n';
+const accountRulesExample =
+  '# caps: [{ calls: 3, within: 7d }]\n# holidays: [US]\n# caller_limits: { per_day: 80 }\n# consent: required\n{}\n';
 
 type Trial = {
   changed: boolean;
@@ -216,4 +217,4 @@ function trialNote({ changed, lacking }: Trial): Html {
   });
 }
 
-export const limitActions = [changeLimits, changeAccountLimits, changeHouseRules];
+export const limitActions = [changeLimits, changeAccountLimits, changeAccountRules];

@@ -10,7 +10,7 @@ import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { fixRows, type FixedRow } from '../../../operations/control/fix-rows.ts';
 import { reasonText } from '../../../presentation/words/causes.ts';
 import type { ConsoleAction } from '../core/action.ts';
-import type { Given } from '../core/press.ts';
+import type { FormInput } from '../core/press.ts';
 import { listCells } from '../core/cells.ts';
 import { fixTable, sentFixes, type FixLine } from '../core/fixes.ts';
 import { campaignPath, fixPath, rowsPath } from '../core/links.ts';
@@ -59,7 +59,7 @@ const fixRejected: ConsoleAction = {
     const rows = [...sent].flatMap(([row, cells]) => {
       const own = known.get(row) ?? '[]';
       const old = JSON.parse(own) as string[];
-      const masked = maskedIn(request, campaign, own);
+      const masked = maskedCells(request, campaign, own);
       const changed = [...cells].filter(([at, value]) => (masked.has(at) ? value !== '' : value !== (old[at] ?? '')));
       return changed.length === 0 ? [] : [{ row, cells: Object.fromEntries(changed.map(([at, value]) => [columns[at] ?? '', value])) }];
     });
@@ -87,7 +87,7 @@ function fixedText({ rows, round }: Fixed): string {
 }
 
 /** With their errors, or why none can be fixed now. */
-async function readRejected(request: ViewRequest, given: Given): Promise<{ lines: FixLine[]; next: number | undefined } | string> {
+async function readRejected(request: ViewRequest, given: FormInput): Promise<{ lines: FixLine[]; next: number | undefined } | string> {
   const { campaign, campaignId, db } = await openCampaign(request);
   const afterRow = /^\d{1,9}$/.test(request.query('after')) ? Number(request.query('after')) : 0;
   const query = { outcomes: ['rejected'] as const, afterRow, limit: pageSize + 1, cells: true };
@@ -102,14 +102,14 @@ async function readRejected(request: ViewRequest, given: Given): Promise<{ lines
     if (error instanceof EditRefusedError) return error.message;
     throw error;
   }
-  const told = new Map([...tried, ...((given.answer as Fixed | null)?.rows ?? [])].map((each) => [each.row, each]));
+  const fixedByRow = new Map([...tried, ...((given.answer as Fixed | null)?.rows ?? [])].map((each) => [each.row, each]));
   const { columns } = campaign.rules.list;
   const lines = rows.map(({ row, reason, cells: own = '[]' }): FixLine => {
-    const { column = null, code, result, hint: said } = told.get(row) ?? {};
-    const hint = said ?? reasonText(reason ?? '');
+    const { column = null, code, result, hint: newHint } = fixedByRow.get(row) ?? {};
+    const hint = newHint ?? reasonText(reason ?? '');
     const at = column === null || code === 'malformed_row' ? -1 : columns.indexOf(column);
     const value = (JSON.parse(own) as string[])[at] ?? '';
-    const hidden = maskedIn(request, campaign, own).get(at);
+    const hidden = maskedCells(request, campaign, own).get(at);
     const isMended = result === 'corrected';
     const shown = hidden === undefined ? hint : hint.replaceAll(value.trim() || '\0', hidden);
     const written = given.fields?.get(`fix.${row}.${at}`) ?? undefined;
@@ -127,7 +127,7 @@ async function readRejected(request: ViewRequest, given: Given): Promise<{ lines
 }
 
 /** Masked cells of a row, by column index. `cells`: JSON. */
-function maskedIn(request: ViewRequest, { campaignId, rules }: Campaign, cells: string): Map<number, string> {
+function maskedCells(request: ViewRequest, { campaignId, rules }: Campaign, cells: string): Map<number, string> {
   if (request.numbersShown(campaignId)) return new Map();
   const whole = listCells(cells, rules.list, true);
   const shown = listCells(cells, rules.list, false).filter(({ place, value }) => value !== whole[place]?.value);

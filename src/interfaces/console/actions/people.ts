@@ -54,8 +54,9 @@ const addPerson: ConsoleAction = {
   done: ({ campaignId }, { rows }) => {
     const [added] = rows as { result: string; row: number | null }[];
     if (added?.row == null) return null;
-    const said = added.result === 'known' ? 'is in the campaign by that id already; nothing was changed' : 'was added, and is in line';
-    return { to: rowPath(campaignId, added.row), said: `Row ${added.row} of the list ${said}.` };
+    const resultText =
+      added.result === 'known' ? 'is in the campaign by that id already; nothing was changed' : 'was added, and is in line';
+    return { to: rowPath(campaignId, added.row), said: `Row ${added.row} of the list ${resultText}.` };
   },
 };
 
@@ -71,7 +72,7 @@ async function openPerson(request: ViewRequest) {
   const row = await requireRow(request, campaignId);
   const name = personName(row.row, row.externalId);
   const back = [rowPath(campaignId, row.row), name] as const;
-  const asked = { states: ['open', 'unclear'] as const, row: row.row };
+  const filter = { states: ['open', 'unclear'] as const, row: row.row };
   return {
     campaign,
     campaignId,
@@ -80,7 +81,7 @@ async function openPerson(request: ViewRequest) {
     name,
     amongPeople: { ...inCampaign(campaign, [rowsPath(campaignId), 'People'], back), back },
     amongCallbacks: { ...inCampaign(campaign, [campaignPath(campaignId, '/callbacks'), 'Call backs']), back },
-    readCallback: async () => (await listCallbacks(db, { campaignId, now: request.now }, asked))[0],
+    readCallback: async () => (await listCallbacks(db, { campaignId, now: request.now }, filter))[0],
   };
 }
 

@@ -5,7 +5,7 @@ import { requireSchedule, type ScheduleView } from '../../../operations/control/
 import { listSchedules } from '../../../operations/control/schedules/schedules.ts';
 import { facts, figure, instant } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
-import { firingText } from '../../../presentation/words/callbacks.ts';
+import { scheduledRunText } from '../../../presentation/words/callbacks.ts';
 import { clockChangeLines, recurrenceText, zoneText } from '../../../presentation/words/recurrence.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { localMinute } from '../../../shared/input/times.ts';
@@ -102,7 +102,7 @@ const plainActions = (Object.keys(actions) as (keyof typeof actions)[]).map((act
         obstacle: blocked === null ? null : { why: blocked, status: why === null ? 409 : 503 },
         effects,
         keep: 'Leave it as it is',
-        standing: [['Campaign', campaignId], ...standing(view)],
+        standing: [['Campaign', campaignId], ...scheduleFacts(view)],
         button,
         danger: action === 'delete',
         body: isNoted ? lineField(fields, { name: 'note', label: 'Reason, kept in Temporal; may be left empty', most: 200 }) : null,
@@ -113,7 +113,7 @@ const plainActions = (Object.keys(actions) as (keyof typeof actions)[]).map((act
   };
 });
 
-function standing(view: ScheduleView | undefined): (readonly [string, Html | string | null])[] {
+function scheduleFacts(view: ScheduleView | undefined): (readonly [string, Html | string | null])[] {
   if (view === undefined) return [];
   const { state, note, when, timeZone, list, nextAt, fired, last, isRunning } = view;
   const clocks = clockChangeLines(view, timeZone);
@@ -125,7 +125,7 @@ function standing(view: ScheduleView | undefined): (readonly [string, Html | str
     ['Next run', next === undefined ? null : instant(Date.parse(next), 'full')],
     ['Clock changes', clocks.length === 0 ? null : clocks.join(' ')],
     ['Runs so far', figure(fired)],
-    [isRunning ? 'Running now' : 'Last run', last === null ? null : `${last.campaignId}: ${firingText(last)}`],
+    [isRunning ? 'Running now' : 'Last run', last === null ? null : `${last.campaignId}: ${scheduledRunText(last)}`],
   ];
 }
 
@@ -133,10 +133,10 @@ const connectLimitMs = 1_500;
 const answerLimitMs = 2_500;
 
 /** Schedules as Temporal knows them, or why they are unknown. */
-type AskedSchedules = { views: ScheduleView[]; why: null } | { views: null; why: string };
+type LoadedSchedules = { views: ScheduleView[]; why: null } | { views: null; why: string };
 
 /** Waits at most 2.5 s: an incomplete page is better than none. Not cached, so a change shows at once. */
-export async function askSchedules(context: ViewRequest['context']): Promise<AskedSchedules> {
+export async function askSchedules(context: ViewRequest['context']): Promise<LoadedSchedules> {
   const deadline = Date.now() + answerLimitMs;
   const read = async () => (await context.temporal(connectLimitMs)).connection.withDeadline(deadline, () => listSchedules(context));
   try {
@@ -198,7 +198,7 @@ const editSchedule: ConsoleAction = {
         ['phone', '', goesOn],
       ],
       keep: 'Leave it as it is',
-      standing: standing(view),
+      standing: scheduleFacts(view),
       button: 'Change the schedule',
       body: html`<div class="fields">${timeFields(fields)}</div>
         ${lineField(fields, { name: 'list', label: 'Another address of the list; empty: it stays', most: 4096 })}

@@ -1,4 +1,4 @@
-import { lookAtWorkflows } from '../../../operations/control/supervision.ts';
+import { readWorkflowStatuses } from '../../../operations/control/supervision.ts';
 import { sentencesOf } from '../../../operations/list.ts';
 import type { Plain } from '../../../operations/operation.ts';
 import { plainOperations, type PlainId } from '../../../operations/steering.ts';
@@ -8,20 +8,20 @@ import { html } from '../../../presentation/html/html.ts';
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { countOwnPauses } from '../../../ledger/control-requests.ts';
-import type { WorkflowLook } from '../../../presentation/words/why.ts';
+import type { WorkflowStatus } from '../../../presentation/words/why.ts';
 import type { ConsoleAction } from '../core/action.ts';
 import { campaignName, openCampaign, inCampaign } from '../core/rows.ts';
 import { checkboxes, hidden } from '../core/fields.ts';
 import { queuedWords } from '../../../presentation/words/campaign.ts';
-import { reportsRecipients, type QueuedFate } from '../../../rules/service-api.ts';
+import { reportsRecipients, type QueuedHandling } from '../../../rules/service-api.ts';
 import { campaignPath, examplePath } from '../core/links.ts';
-import { readStanding, type Effect } from '../core/press.ts';
+import { readStatusFacts, type Effect } from '../core/press.ts';
 import type { ViewRequest } from '../core/view.ts';
 
-async function campaignPress({ context: { store } }: ViewRequest, campaign: Campaign) {
+async function campaignConfirmation({ context: { store } }: ViewRequest, campaign: Campaign) {
   const status = await readStatus(store.db, campaign);
-  const { acts, standing } = await readStanding(store.db, campaign);
-  const press = {
+  const { acts, standing } = await readStatusFacts(store.db, campaign);
+  const confirmation = {
     ...inCampaign(campaign),
     back: [campaignPath(campaign.campaignId), campaignName(campaign)],
     acts,
@@ -34,7 +34,7 @@ async function campaignPress({ context: { store } }: ViewRequest, campaign: Camp
       ['Rows with an outcome', html`${figure(status.done)} of ${figure(status.total)}`],
     ],
   } as const;
-  return { status, press };
+  return { status, press: confirmation };
 }
 
 const titles: Readonly<Record<string, readonly [title: string, button: string]>> = {
@@ -76,10 +76,10 @@ const plainActions = (Object.keys(plainOperations) as PlainId[]).map((id): Conso
       const canChoose = { letQueued: reportsRecipients(campaign.api), sample: campaign.rules.pilot !== undefined };
       const isOffered = states.includes(campaign.state);
       const pausesSeen = fields?.get('pauses-seen') ?? (await countOwnPauses(db, campaignId));
-      const { status, press } = await campaignPress(request, campaign);
+      const { status, press: confirmation } = await campaignConfirmation(request, campaign);
       const [title = capital(name), button = capital(name)] = titles[name] ?? [];
       return {
-        ...press,
+        ...confirmation,
         ...(isOffered ? { standing: [], effects: effectsOf(status, name) } : {}),
         title,
         keep: campaign.state === 'paused' ? 'Leave it paused' : 'Keep calling',
@@ -101,8 +101,8 @@ const plainActions = (Object.keys(plainOperations) as PlainId[]).map((id): Conso
       },
     }),
     done: ({ campaignId }, { queued }) => {
-      const isSaid = queued !== undefined && queued !== 'never_taken_back';
-      return { to: campaignPath(campaignId), said: `${campaignId} ${done}.${isSaid ? ` ${queuedWords[queued as QueuedFate]}` : ''}` };
+      const isShown = queued !== undefined && queued !== 'never_taken_back';
+      return { to: campaignPath(campaignId), said: `${campaignId} ${done}.${isShown ? ` ${queuedWords[queued as QueuedHandling]}` : ''}` };
     },
   };
 });
@@ -113,28 +113,28 @@ const recoverCampaign: ConsoleAction = {
   form: async (request) => {
     const { campaign, campaignId } = await openCampaign(request);
     // Not cached: the state may have changed since.
-    const look = (await lookAtWorkflows(request.context, [campaign])).get(campaignId) ?? null;
-    const why = obstacleOf(campaign, look);
+    const workflow = (await readWorkflowStatuses(request.context, [campaign])).get(campaignId) ?? null;
+    const why = obstacleOf(campaign, workflow);
     return {
-      ...(await campaignPress(request, campaign)).press,
+      ...(await campaignConfirmation(request, campaign)).press,
       title: 'Recover this campaign?',
-      obstacle: why === null ? null : { why, status: look !== null && look.runs === null ? 503 : 409 },
+      obstacle: why === null ? null : { why, status: workflow !== null && workflow.runs === null ? 503 : 409 },
       says: `${sentencesOf('recoverCampaign')} Reading them may take minutes. A paused campaign stays paused.`,
       button: `Recover ${campaignId}`,
     };
   },
   done: ({ campaignId }, { state, round }) => {
-    const said = state === 'paused' ? 'It is paused: resume it when it may call.' : 'It goes on.';
-    return { to: campaignPath(campaignId), said: `${campaignId} was restarted from the database, round ${String(round)}. ${said}` };
+    const nextText = state === 'paused' ? 'It is paused: resume it when it may call.' : 'It goes on.';
+    return { to: campaignPath(campaignId), said: `${campaignId} was restarted from the database, round ${String(round)}. ${nextText}` };
   },
 };
 
-function obstacleOf({ state, round }: Campaign, look: WorkflowLook | null): string | null {
+function obstacleOf({ state, round }: Campaign, workflow: WorkflowStatus | null): string | null {
   if (round === 0) return 'It was not started yet, so there is nothing to recover.';
-  if (look === null) return `It is ${state}, so there is nothing to recover.`;
-  if (look.unreachable !== null) return look.unreachable;
-  if (look.runs === null) return 'Temporal did not say whether it runs this campaign. Load this page again later.';
-  return look.runs ? 'Temporal runs this campaign, so there is nothing to recover.' : null;
+  if (workflow === null) return `It is ${state}, so there is nothing to recover.`;
+  if (workflow.unreachable !== null) return workflow.unreachable;
+  if (workflow.runs === null) return 'Temporal did not say whether it runs this campaign. Load this page again later.';
+  return workflow.runs ? 'Temporal runs this campaign, so there is nothing to recover.' : null;
 }
 
 const startExample: ConsoleAction = {

@@ -3,7 +3,7 @@ import { webhookEventTypes } from '../../../rules/webhooks/messages.ts';
 import { html } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
-import { waitingText, webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
+import { waitingText, webhookAsJson, webhookStatus } from '../../../presentation/words/hooks.ts';
 import type { ConsoleAction } from '../core/action.ts';
 import { checkboxes, readScope, scopeField, lineField } from '../core/fields.ts';
 import type { Effect } from '../core/press.ts';
@@ -77,7 +77,7 @@ export const webhookActions: readonly ConsoleAction[] = [
         keep: 'Leave it as it is',
         standing: [
           ['Address', printable(webhookAsJson(webhook).place)],
-          ['State', printable(webhookStanding(webhook, context.now()))],
+          ['State', printable(webhookStatus(webhook, context.now()))],
           ['Campaigns', webhook.campaignId ?? 'all'],
           ['Not taken', waitingText({ ...webhook.waiting, oldestAt: null }, context.now(), null)],
         ],

@@ -1,11 +1,11 @@
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
 import { instant, link, withInstants, type Tone } from '../../../presentation/html/elements.ts';
-import { tellAdjustment, tellEvent } from '../../../presentation/words/events.ts';
+import { describeAdjustment, describeEvent } from '../../../presentation/words/events.ts';
 import { eventText } from '../../../presentation/words/history.ts';
 import { capital, count, plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import { pausedByPerson } from '../../../rules/lifecycle.ts';
+import { pausedByOperator } from '../../../rules/lifecycle.ts';
 import type { EventData, EventType } from '../../../rules/events.ts';
 import type { CampaignEvent } from '../../../ledger/events.ts';
 import type { Queries } from '../../../ledger/tx.ts';
@@ -69,7 +69,7 @@ export function rowOf({ campaignId, recipientId, attemptId }: CampaignEvent): nu
 }
 
 /** Newest first; consequences of one action are one line. `all`: a line per event. */
-export function tellAll(events: readonly CampaignEvent[], names: ReadonlyMap<number, string>, all = false): Told[] {
+export function renderEventLines(events: readonly CampaignEvent[], names: ReadonlyMap<number, string>, all = false): Told[] {
   const lines: Told[] = [];
   let placed: { line: Told; calls: number } | null = null;
   for (const event of events) {
@@ -107,17 +107,20 @@ interface Around {
   names: ReadonlyMap<number, string>;
 }
 
-interface Telling {
+interface EventContext {
   line: Line;
   /** Who did one of these near the event; null: unknown, or a command in an older log. */
   actor: (...actions: readonly string[]) => string | null;
   who: Html | null;
 }
 
-type Teller<Type extends EventType> = (event: Extract<CampaignEvent, { type: Type }>, telling: Telling) => Told | null | undefined;
+type EventRenderer<Type extends EventType> = (
+  event: Extract<CampaignEvent, { type: Type }>,
+  context: EventContext,
+) => Told | null | undefined;
 
 /** Sentences of the console; null: part of another event's line; undefined: the usual text. */
-const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
+const tellers: { readonly [Type in EventType]?: EventRenderer<Type> } = {
   'campaign.imported': ({ data: { rows, rejected } }, { line }) => {
     const cannot = rejected === 0 ? '' : `; ${count(rejected)} of them cannot be called`;
     return line('quiet', 'file', `The list has ${plural(rows, 'person', 'people')}${cannot}`);
@@ -125,9 +128,13 @@ const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
   'campaign.state': ({ data: { to, reason } }, { line, actor }) =>
     actor(...(actsOfState[to] ?? [])) === null ? stateLine(to, reason, line) : null,
   'campaign.adjusted': ({ data }, { line, actor }) =>
-    line('quiet', 'gauge', `${actor('adjust') ?? 'Somebody'} changed ${tellAdjustment(data)}`),
+    line('quiet', 'gauge', `${actor('adjust') ?? 'Somebody'} changed ${describeAdjustment(data)}`),
   'campaign.edited': (event, { line }) =>
-    line('quiet', 'people', capital((tellEvent(event) ?? '').replaceAll(/\brows?\b/g, (word) => (word === 'row' ? 'person' : 'people')))),
+    line(
+      'quiet',
+      'people',
+      capital((describeEvent(event) ?? '').replaceAll(/\brows?\b/g, (word) => (word === 'row' ? 'person' : 'people'))),
+    ),
   'operator.acted': ({ data: { name, action } }, { line, who }) => {
     if (action === 'adjust') return null;
     const [words, drawing] = acts[action] ?? [action.replaceAll('_', ' '), 'person'];
@@ -158,9 +165,9 @@ function lineOf(event: CampaignEvent, { events, names }: Around): Told | null {
         return printable(other.data.name);
     return null;
   };
-  const told = (tellers[type] as Teller<EventType> | undefined)?.(event, { line, actor, who: person(event, names) });
-  if (told !== undefined) return told;
-  const text = tellEvent(event);
+  const rendered = (tellers[type] as EventRenderer<EventType> | undefined)?.(event, { line, actor, who: personLink(event, names) });
+  if (rendered !== undefined) return rendered;
+  const text = describeEvent(event);
   if (text === null) return null;
   const isTrouble = troubles.includes(type);
   return line(isTrouble ? 'wait' : 'quiet', isTrouble ? 'alert' : 'info', withInstants(capital(text.replace(/^batch \d+: /, ''))));
@@ -179,7 +186,7 @@ function stateLine(to: EventData['campaign.state']['to'], reason: string | null,
     case 'scheduled':
       return line('quiet', 'calendar', 'It was started, and waits for its start time');
     case 'paused':
-      return reason === pausedByPerson ? line('wait', 'pause', 'A person paused it') : line('bad', 'alert', `It stopped by itself${why}`);
+      return reason === pausedByOperator ? line('wait', 'pause', 'A person paused it') : line('bad', 'alert', `It stopped by itself${why}`);
     case 'draining':
       return line('quiet', 'out', 'No new calls are placed; open calls end');
     case 'completed':
@@ -193,13 +200,13 @@ function stateLine(to: EventData['campaign.state']['to'], reason: string | null,
 
 function wholeLine(event: CampaignEvent, names: ReadonlyMap<number, string>): Told {
   const { seq, at, type } = event;
-  const told = eventText(event);
-  const who = person(event, names);
-  const text = told === type ? html`<span class="soft">${type.replaceAll('.', ': ').replaceAll('_', ' ')}</span>` : told;
+  const description = eventText(event);
+  const who = personLink(event, names);
+  const text = description === type ? html`<span class="soft">${type.replaceAll('.', ': ').replaceAll('_', ' ')}</span>` : description;
   return { seq, at, tone: 'quiet', drawing: 'right', text: who === null ? text : [who, ': ', text] };
 }
 
-function person(event: CampaignEvent, names: ReadonlyMap<number, string>): Html | null {
+function personLink(event: CampaignEvent, names: ReadonlyMap<number, string>): Html | null {
   const row = rowOf(event);
   return row === null ? null : link(rowPath(event.campaignId, row), names.get(row) ?? personName(row, null));
 }

@@ -14,7 +14,7 @@ import { acts as actWords } from './activity.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 
 /** Longer logs are verified only on request: for a report, or by `carillon verify`. */
-const mostJudged = 10_000;
+const mostVerified = 10_000;
 const proofWithinMs = 100;
 
 /** Main action in this state, and a menu of the others; null for the role read. */
@@ -71,16 +71,16 @@ export function headMeta(campaign: Campaign, acts: LastActs, proof: Proof | null
   const api = apiText(campaign);
   return html`<span class="mono">${campaignId}</span> ${actedText(campaign, acts)}
     ${round > 1 ? html`<span>${icon('retry')} Round ${count(round)}</span>` : null}
-    ${api === null ? null : html`<span>${icon('plug')} ${api}</span>`} ${proof === null ? null : promise(campaignId, proof)}`;
+    ${api === null ? null : html`<span>${icon('plug')} ${api}</span>`} ${proof === null ? null : proofMenu(campaignId, proof)}`;
 }
 
-const looks = /_(?:shown|exported)$/;
+const readOnlyActions = /_(?:shown|exported)$/;
 
 /** Since when it is in its state, and who acted. Older logs do not name the command line. */
 function actedText({ state, createdAt, stateReason }: Campaign, { acted, changed }: LastActs): Html {
   const at = changed?.at ?? createdAt;
   const isOwn = state === 'paused' && acted?.action !== 'pause' && stateReason !== 'paused by a person';
-  const verb = acted === null || looks.test(acted.action) ? undefined : actWords[acted.action]?.[0];
+  const verb = acted === null || readOnlyActions.test(acted.action) ? undefined : actWords[acted.action]?.[0];
   if (acted !== null && verb !== undefined && !isOwn && !hasEnded({ state }))
     return html`<span class="skip-narrow"
       >${icon('person')}<span>${capital(printable(acted.name))} ${verb} ${instant(acted.at, 'minute')}</span></span
@@ -105,11 +105,11 @@ function actedText({ state, createdAt, stateReason }: Campaign, { acted, changed
 /** Result of `carillon verify`; null while it runs, or if the log is too long. */
 export async function readProof({ context, cache, now }: ViewRequest, campaignId: string): Promise<Proof | null> {
   const { store } = context;
-  if ((await lastEventSeq(store.db)) > mostJudged) return null;
+  if ((await lastEventSeq(store.db)) > mostVerified) return null;
   return cache.readWithin(proofWithinMs, `proof ${campaignId}`, () => proveCampaigns(store, { ids: [campaignId], now, verify: {} }));
 }
 
-function promise(campaignId: string, proof: Proof): Html {
+function proofMenu(campaignId: string, proof: Proof): Html {
   const results = campaignPath(campaignId, '/results');
   return html`<details class="menu" id="promises">
     <summary class="promise ${proof.ok ? '' : 'is-broken'}">${icon(proof.ok ? 'shield' : 'alert')} ${proofWord(proof)}</summary>

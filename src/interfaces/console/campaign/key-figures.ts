@@ -5,13 +5,13 @@ import { countCalls } from '../../../rules/disposition.ts';
 import { goalShare } from '../../../rules/talk-results.ts';
 import { costOf, moneyText, type Price } from '../../../rules/price.ts';
 import type { CampaignBrief } from '../../../ledger/read/campaign-view.ts';
-import type { Course } from '../../../ledger/read/timeline.ts';
+import type { CampaignTimeline } from '../../../ledger/read/timeline.ts';
 
 const hourMs = 3_600_000;
 const mostBars = 12;
 
 /** Calls by hour, from the first to the last, including hours without a call. */
-export function callsByHour({ points }: Pick<Course, 'points'>): { at: number; calls: number }[] {
+export function callsByHour({ points }: Pick<CampaignTimeline, 'points'>): { at: number; calls: number }[] {
   const hours = new Map<number, number>();
   for (const { at, starts } of points) {
     const hour = Math.floor(at / hourMs) * hourMs;
@@ -49,7 +49,7 @@ export function spark(
 
 /** Undefined: still being read. `course` null: no call yet. */
 export interface Measured {
-  course?: Course | null;
+  course?: CampaignTimeline | null;
   talk?: { calls: number; talkMs: number; lineMs: number };
 }
 
@@ -98,7 +98,7 @@ function costFigure(price: Price, lineMs: number | undefined): Parameters<typeof
 }
 
 function hourly(
-  course: Course | null | undefined,
+  course: CampaignTimeline | null | undefined,
   { goesOn, reached, calls, isOver }: { goesOn: boolean; reached: number; calls: number; isOver: boolean },
 ): Parameters<typeof figures>[0][number] {
   if (isOver)

@@ -13,7 +13,7 @@ import { campaignName } from '../core/rows.ts';
 import type { ViewRequest } from '../core/view.ts';
 import type { ConsoleForecast } from '../../../operations/control/aside/forecast.ts';
 import { peopleBar, peopleOf } from './progress.ts';
-import { isCalling, reasonOf, standingBadge } from './standing.ts';
+import { isCalling, reasonOf, statusBadge } from './standing.ts';
 
 interface Listed extends Pick<CampaignBrief, 'campaign' | 'status' | 'needs'> {
   why: Why;
@@ -43,7 +43,7 @@ export function campaignRow({ clock, context, now }: Pick<ViewRequest, 'clock' |
       >
     </th>
     <td>
-      <span class="two"><span>${standingBadge(why, status, at)}</span>${nowLine(listed, reason)}</span>
+      <span class="two"><span>${statusBadge(why, status, at)}</span>${nowLine(listed, reason)}</span>
     </td>
     <td class="wide">
       <div class="barcell">

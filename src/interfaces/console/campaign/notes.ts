@@ -27,11 +27,13 @@ export function campaignNotes(
 ): Notes {
   // The reason covers these needs already.
   const isDecision = reason?.at?.[1] === 'Decide';
-  const told = needs.flatMap((need) =>
+  const needReasons = needs.flatMap((need) =>
     need.kind === 'paused' || need.kind === 'failed' || (need.kind === 'unresolved' && isDecision) ? [] : [reasonOfNeed(need, campaignId)],
   );
   const broken = proof === null || proof.ok ? [] : [brokenReason(proof, campaignId)];
-  const all = [...broken, ...(reason === null ? [] : [reason]), ...told].toSorted((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone));
+  const all = [...broken, ...(reason === null ? [] : [reason]), ...needReasons].toSorted(
+    (a, b) => order.indexOf(a.tone) - order.indexOf(b.tone),
+  );
   const [worst] = all;
   const more = all.length - 1;
   const brief =

@@ -44,7 +44,7 @@ export function peopleBar(people: People, big = false): Html {
   return bar(people.parts, { says, big });
 }
 
-export interface Seen extends Pick<CampaignView, 'campaign' | 'status' | 'limits'> {
+export interface ProgressData extends Pick<CampaignView, 'campaign' | 'status' | 'limits'> {
   people: People;
   /** Null while it is being read. */
   forecast: ConsoleForecast | null;
@@ -52,7 +52,7 @@ export interface Seen extends Pick<CampaignView, 'campaign' | 'status' | 'limits
   endedAt: number | null;
 }
 
-export function hero(seen: Seen): Html {
+export function hero(seen: ProgressData): Html {
   const { people } = seen;
   return html`<section class="panel" aria-labelledby="progress" id="hero">
     <h2 class="hidden" id="progress">Progress</h2>
@@ -84,7 +84,7 @@ function splitLink({ tone, words, people, small, path }: Split): Html {
   >`;
 }
 
-function splitOf({ campaign, status, people, waiting, limits }: Seen): Split[] {
+function splitOf({ campaign, status, people, waiting, limits }: ProgressData): Split[] {
   const { campaignId } = campaign;
   const { outcomes } = status;
   const of = (outcome: Outcome): number => outcomes[outcome] ?? 0;
@@ -144,36 +144,36 @@ function splitOf({ campaign, status, people, waiting, limits }: Seen): Split[] {
   ];
 }
 
-function endText({ campaign, forecast, endedAt, status }: Seen): Html {
-  const said = (first: HtmlValue, second: HtmlValue = null, hint: string | null = null): Html =>
+function endText({ campaign, forecast, endedAt, status }: ProgressData): Html {
+  const renderEnd = (first: HtmlValue, second: HtmlValue = null, hint: string | null = null): Html =>
     html`<p class="hero-end soft" ${hint === null ? null : html`title="${hint}"`}><b>${first}</b>${second}</p>`;
   const { state, rules, createdAt } = campaign;
   if (hasEnded(campaign)) {
     const word = state === 'completed' ? 'Ended' : state === 'cancelled' ? 'Cancelled' : 'Failed';
     const from = campaign.dialsSince === 0 ? createdAt : campaign.dialsSince;
-    return said(
+    return renderEnd(
       endedAt === null ? word : html`${word} ${instant(endedAt, 'minute')}`,
       endedAt === null || endedAt <= from ? null : `after ${span(endedAt - from)}`,
     );
   }
-  if (state === 'importing') return said('The list is being read in');
-  if (state === 'draft') return said('Not started');
+  if (state === 'importing') return renderEnd('The list is being read in');
+  if (state === 'draft') return renderEnd('Not started');
   if (state === 'draining')
-    return said('Ends with the last call', status.open === 0 ? 'the last results are still to come' : 'no new calls');
+    return renderEnd('Ends with the last call', status.open === 0 ? 'the last results are still to come' : 'no new calls');
   if (forecast === null) return html`<p class="hero-end soft">${bone('The end is being read')}</p>`;
   const { ends } = forecast;
   const limit = rules.endsAt === null ? null : html`at the latest ${instant(rules.endsAt, 'minute')}`;
-  if (ends === null) return said(status.open + status.planned > 0 ? 'Ends with the last calls' : 'End not known', limit);
+  if (ends === null) return renderEnd(status.open + status.planned > 0 ? 'Ends with the last calls' : 'End not known', limit);
   const hint = assumptionsText(forecast);
   const { likely, earliest, slowest } = ends;
   const isCut = (each: typeof likely): boolean => each.neverCalled + each.cutShort > 0 && rules.endsAt !== null;
   const at = (each: typeof likely, show: 'about' | 'minute'): HtmlValue =>
     isCut(each) ? instant(rules.endsAt, show) : each.endless || each.finishesAt === null ? 'more than a year away' : instant(toMinute(each.finishesAt), show); // prettier-ignore
   const between = html`between ${at(earliest, 'minute')} and ${at(slowest, 'minute')}`;
-  if (state === 'paused') return said('End not known', html`${at(likely, 'about')} if resumed now`, hint);
+  if (state === 'paused') return renderEnd('End not known', html`${at(likely, 'about')} if resumed now`, hint);
   if (likely.neverCalled > 0 && isCut(likely))
-    return said(html`Ends ${at(likely, 'minute')}`, `too early for a call to ${count(likely.neverCalled)} people`, hint);
-  return said(html`Ends ${at(likely, 'about')}`, between, hint);
+    return renderEnd(html`Ends ${at(likely, 'minute')}`, `too early for a call to ${count(likely.neverCalled)} people`, hint);
+  return renderEnd(html`Ends ${at(likely, 'about')}`, between, hint);
 }
 
 function toMinute(at: number): number {

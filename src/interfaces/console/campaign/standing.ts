@@ -1,5 +1,5 @@
 import { capital, count, plural } from '../../../shared/input/figures.ts';
-import { pausedByPerson } from '../../../rules/lifecycle.ts';
+import { pausedByOperator } from '../../../rules/lifecycle.ts';
 import { badge, instant, withInstants, type Tone } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import type { IconName } from '../../../presentation/html/icons.ts';
@@ -35,10 +35,10 @@ export function isCalling({ campaign, idle }: Why, { open, planned }: Counts): b
 }
 
 /** `lines`: those in use, as the page shows them below. */
-export function standingBadge(why: Why, status: Counts, at: Reader, lines: LinesInUse | null = null): Html {
+export function statusBadge(why: Why, status: Counts, at: Reader, lines: LinesInUse | null = null): Html {
   const { campaign, idle } = why;
   const { state, stateReason } = campaign;
-  if (state === 'paused' && stateReason !== pausedByPerson) return badge('bad', 'Stopped by itself', 'alert');
+  if (state === 'paused' && stateReason !== pausedByOperator) return badge('bad', 'Stopped by itself', 'alert');
   if (state !== 'running') return stateBadge(state);
   if (causes[readingOf(why, at)?.cause ?? '']?.tone === 'bad') return badge('bad', 'Stopped', 'alert');
   if (!isCalling(why, status)) return badge('quiet', 'Waiting', 'clock');
@@ -105,7 +105,7 @@ export function reasonOf(why: Why, { status, acts, at }: { status: Counts; acts:
       drawing: 'person',
       title: decisionTitle(undecided),
       short: firstClause(reading),
-      body: told(reading),
+      body: reasonBody(reading),
       at: atButton(campaignId, action),
     };
   // While calls are placed, only what would stop them or their results is worth a note.
@@ -114,7 +114,7 @@ export function reasonOf(why: Why, { status, acts, at }: { status: Counts; acts:
   const heading =
     title ?? (until !== null && tone === 'quiet' ? html`Nobody is called until ${instant(until, 'minute')}` : firstClause(reading));
   const short = cause === 'scheduled' && rules.startsAt !== null ? html`Starts ${instant(rules.startsAt, 'minute')}` : firstClause(reading);
-  return { tone, drawing, title: heading, short, body: told(reading), at: atButton(campaignId, action) };
+  return { tone, drawing, title: heading, short, body: reasonBody(reading), at: atButton(campaignId, action) };
 }
 
 export function decisionTitle(people: number): string {
@@ -132,7 +132,7 @@ function firstClause({ text }: WhyReading): Html {
   return html`<span class="why">${withInstants(capital(text.split(/, (?:since|until|tried again) /)[0] ?? text))}</span>`;
 }
 
-function told({ text, todo }: WhyReading): Html {
+function reasonBody({ text, todo }: WhyReading): Html {
   const sentence = html`<span class="why">${withInstants(capital(text))}.</span>`;
   if (todo === null) return html`<p>${sentence} You need not do anything.</p>`;
   const byItself = /^Nothing: (.*)/.exec(todo)?.[1];

@@ -1,6 +1,6 @@
 import type { RunId } from '../../../operations/runs/perform.ts';
 import type { SentFiles } from '../../../operations/list.ts';
-import type { Answer, Given, Press } from './press.ts';
+import type { Answer, FormInput, Confirmation } from './press.ts';
 import type { ViewRequest } from './view.ts';
 
 /** Its address shows a form, and the form runs an operation. */
@@ -8,7 +8,7 @@ export interface ConsoleAction {
   path: string;
   /** Its role is required for the form. */
   op: RunId;
-  form: (request: ViewRequest, given: Given) => Press | Promise<Press>;
+  form: (request: ViewRequest, given: FormInput) => Confirmation | Promise<Confirmation>;
   /** File fields; the form is then sent as `multipart/form-data`. */
   files?: readonly string[];
   /** Input besides the path parameters; default: none. */

@@ -27,8 +27,8 @@ function maskedCell(value: string, { column, list, whole }: { column: string; li
 
 /** Index of the name column, guessed by its header; undefined: none. */
 export function nameColumn(list: Pick<List, 'columns'>): number | undefined {
-  const wanted = [/^(full[ _]?)?name$/i, /^(first|given)[ _]?name$/i, /name/i];
-  for (const pattern of wanted) {
+  const patterns = [/^(full[ _]?)?name$/i, /^(first|given)[ _]?name$/i, /name/i];
+  for (const pattern of patterns) {
     const place = list.columns.findIndex((column) => pattern.test(column.trim()));
     if (place >= 0) return place;
   }

@@ -3,10 +3,10 @@ import { html, type Html, type HtmlValue } from '../../../presentation/html/html
 import { icon } from '../../../presentation/html/icons.ts';
 import { capital } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import type { Given } from './press.ts';
+import type { FormInput } from './press.ts';
 
 /** As attributes of its control and as a line below; null without an error. */
-export function refusedField({ errors = [] }: Pick<Given, 'errors'>, name: string): { marks: HtmlValue; line: HtmlValue } {
+export function refusedField({ errors = [] }: Pick<FormInput, 'errors'>, name: string): { marks: HtmlValue; line: HtmlValue } {
   const [error] = errors.filter(({ path }) => path === name);
   if (error === undefined) return { marks: null, line: null };
   return {
@@ -19,7 +19,7 @@ export function refusedField({ errors = [] }: Pick<Given, 'errors'>, name: strin
 export function lineField(
   fields: URLSearchParams | null,
   { name, label, most = 1000, size, required = false }: { name: string; label: string; most?: number; size?: number; required?: boolean },
-  given: Pick<Given, 'errors'> = {},
+  given: Pick<FormInput, 'errors'> = {},
 ): Html {
   const { marks, line } = refusedField(given, name);
   const control = html`<label class="field"

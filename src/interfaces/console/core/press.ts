@@ -12,7 +12,7 @@ import type { Queries } from '../../../ledger/tx.ts';
 
 export type Answer = Record<string, unknown>;
 
-export interface Given {
+export interface FormInput {
   fields: URLSearchParams | null;
   refused: string | null;
   /** Refused request fields; `refused` names them, too. */
@@ -25,7 +25,7 @@ export interface FieldError {
   message: string;
 }
 
-export interface Press extends Pick<View, 'title' | 'section' | 'crumbs' | 'actions'> {
+export interface Confirmation extends Pick<View, 'title' | 'section' | 'crumbs' | 'actions'> {
   /** Why it is impossible now, and its status (default: 200); null: possible. */
   obstacle?: { why: string; status?: number } | string | null;
   says?: HtmlValue;
@@ -52,7 +52,7 @@ export type Effect = readonly [drawing: IconName, tone: string, text: HtmlValue]
 /**
  * Shows an action's effects and its form, with an idempotency key so that a double click acts once; or why it is impossible or was refused.
  */
-export function pressView({ refused, errors = [] }: Given, press: Press, takesFiles: boolean): View {
+export function confirmationView({ refused, errors = [] }: FormInput, confirmation: Confirmation, takesFiles: boolean): View {
   const {
     obstacle = null,
     says,
@@ -63,8 +63,8 @@ export function pressView({ refused, errors = [] }: Given, press: Press, takesFi
     back,
     body,
     effects,
-  } = press;
-  const { title, section, crumbs, actions, found, instead, keep = 'Back, change nothing', tells = [], isWide = false } = press;
+  } = confirmation;
+  const { title, section, crumbs, actions, found, instead, keep = 'Back, change nothing', tells = [], isWide = false } = confirmation;
   const { why, status = 200 } = typeof obstacle === 'object' && obstacle !== null ? obstacle : { why: obstacle };
   const isToldBelow = why === null && errors.length > 0 && errors.every(({ path }) => tells.includes(path));
   const reason = isToldBelow ? null : (refused ?? why);
@@ -106,7 +106,7 @@ function actedText(acted: LastActs['acted']): HtmlValue {
 }
 
 /** State, since when, and last actor, for `facts`. */
-export async function readStanding(db: Queries, { campaignId, state, stateReason, createdAt }: Campaign) {
+export async function readStatusFacts(db: Queries, { campaignId, state, stateReason, createdAt }: Campaign) {
   const acts = await readLastActs(db, campaignId);
   const standing = [
     ['State', [stateBadge(state), stateReason === null ? null : html` ${printable(stateReason)}`]],

@@ -60,7 +60,7 @@ export function numbersForm(
 export async function askTranscript(
   { context, holder }: Pick<ViewRequest, 'context' | 'holder'>,
   named: { campaignId: string; row: number; call: number },
-): Promise<{ shown: ShownCall; refusal: null } | { shown: null; refusal: Problem }> {
+): Promise<{ shown: CallTranscript; refusal: null } | { shown: null; refusal: Problem }> {
   try {
     return { shown: await showTranscript(context, holder, named), refusal: null };
   } catch (error) {
@@ -70,7 +70,7 @@ export async function askTranscript(
   }
 }
 
-export type ShownCall = Awaited<ReturnType<typeof showTranscript>>;
+export type CallTranscript = Awaited<ReturnType<typeof showTranscript>>;
 
 const states: Readonly<Record<Campaign['state'], readonly [Tone, string, IconName]>> = {
   importing: ['wait', 'Importing', 'upload'],

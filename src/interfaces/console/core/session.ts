@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isIPv6 } from 'node:net';
 
 const cookieName = 'carillon_session';
-const noticeName = 'carillon_notice';
+const notificationName = 'carillon_notice';
 const themeName = 'carillon_theme';
 const zoneName = 'carillon_zone';
-const mostNotice = 600;
+const mostNotificationLength = 600;
 
 /** Sent to this server only, never with requests caused by another site. */
 function cookieOptions(request: FastifyRequest) {
@@ -45,14 +45,14 @@ export function zoneOf(request: FastifyRequest): string {
   return request.cookies[zoneName] ?? '';
 }
 
-export function leaveNotice(request: FastifyRequest, reply: FastifyReply, text: string): void {
-  void reply.setCookie(noticeName, text.slice(0, mostNotice), cookieOptions(request));
+export function leaveNotification(request: FastifyRequest, reply: FastifyReply, text: string): void {
+  void reply.setCookie(notificationName, text.slice(0, mostNotificationLength), cookieOptions(request));
 }
 
-export function takeNotice(request: FastifyRequest, reply: FastifyReply): string | null {
-  const text = request.cookies[noticeName];
+export function takeNotification(request: FastifyRequest, reply: FastifyReply): string | null {
+  const text = request.cookies[notificationName];
   if (text === undefined) return null;
-  void reply.clearCookie(noticeName, cookieOptions(request));
+  void reply.clearCookie(notificationName, cookieOptions(request));
   return text;
 }
 

@@ -45,10 +45,10 @@ export function searchForm({ id, path, label, placeholder, text, fields = {}, is
   </form>`;
 }
 
-export function postButton(path: string, fields: Readonly<Record<string, string>>, words: HtmlValue, look = 'sm'): Html {
+export function postButton(path: string, fields: Readonly<Record<string, string>>, words: HtmlValue, style = 'sm'): Html {
   return html`<form class="inline" method="post" action="${path}">
     ${hidden(fields)}
-    <button class="btn ${look}">${words}</button>
+    <button class="btn ${style}">${words}</button>
   </form>`;
 }
 

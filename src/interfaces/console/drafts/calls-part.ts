@@ -1,6 +1,6 @@
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { input, marks, partForm, problemOf, select, selectField, sentence, textField, type FormState } from './form-fields.ts';
-import { asked, labelOf, timesZone } from './parts.ts';
+import { pageFields, labelOf, timesZone } from './parts.ts';
 import type { DraftFields, OpenDraft } from './draft-types.ts';
 import { bases } from '../../../rules/consent.ts';
 
@@ -34,7 +34,7 @@ const spans: readonly (readonly [value: string, text: string])[] = [
 ];
 
 export function callsPart(open: OpenDraft, form: FormState): HtmlValue {
-  const under = (key: string) => [...asked.keys()].filter((name) => name.startsWith(`${key}.`));
+  const under = (key: string) => [...pageFields.keys()].filter((name) => name.startsWith(`${key}.`));
   const days = under('hours');
   const extra = [...days, 'holidays', 'law', 'basis', 'starts_at', 'ends_at', timesZone];
   const isOpen = form.fields['hours'] === 'week' || extra.some((name) => problemOf(form, name) !== null);

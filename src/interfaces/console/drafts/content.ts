@@ -2,7 +2,7 @@ import { DateTime } from 'luxon';
 import { rowFieldList } from '../../../list/row-fields.ts';
 import { campaignSettings } from '../../../campaign/file/schema.ts';
 import { withoutUndefined } from '../../../rules/collections.ts';
-import { asked, otherField, timesZone, usualFields } from './parts.ts';
+import { pageFields, otherField, timesZone, usualFields } from './parts.ts';
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -33,8 +33,8 @@ export function campaignYaml({ draft, fields, copied }: Pick<OpenDraft, 'draft' 
 /** Values of the form, completed by copied ones. */
 function withCopied(own: Record<string, unknown>, copied: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const both = Object.entries(copied).map(([key, value]) => {
-    const said = own[key];
-    return [key, isMapping(said) && isMapping(value) ? withCopied(said, value) : (said ?? value)];
+    const ownValue = own[key];
+    return [key, isMapping(ownValue) && isMapping(value) ? withCopied(ownValue, value) : (ownValue ?? value)];
   });
   return { ...own, ...Object.fromEntries(both) };
 }
@@ -49,13 +49,13 @@ const ownOfEach = ['id', 'starts_at', 'ends_at'];
 /** A campaign file as form fields; `more`: settings that these cannot express, unchanged. */
 export function copyFile(file: Readonly<Record<string, unknown>>): { fields: DraftFields; more: Record<string, unknown> } {
   const fields = { ...blankFields, ...fieldsSaying(file) };
-  const said = campaignContent(fields, '');
+  const formContent = campaignContent(fields, '');
   const rest = Object.entries({ ...file, list: { ...(file['list'] as object), file: '' } }).filter(
-    ([key, value]) => !ownOfEach.includes(key) && !isDeepStrictEqual(value, said[key]),
+    ([key, value]) => !ownOfEach.includes(key) && !isDeepStrictEqual(value, formContent[key]),
   );
   const more = rest.flatMap(([key, value]): [string, unknown][] => {
-    if (!isMapping(value) || !isMapping(said[key])) return [[key, value]];
-    const own = said[key];
+    if (!isMapping(value) || !isMapping(formContent[key])) return [[key, value]];
+    const own = formContent[key];
     const lacking = Object.entries(value).filter(([below, written]) => !isDeepStrictEqual(written, own[below]));
     return lacking.length === 0 ? [] : [[key, Object.fromEntries(lacking)]];
   });
@@ -70,7 +70,7 @@ function fieldsSaying(file: Readonly<Record<string, unknown>>): DraftFields {
   const lone = (value: unknown) => (Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : undefined);
   const unruled = isMapping(law) && Object.values(law).every((word) => word === 'none') ? Object.keys(law) : '';
   const readable = { ...file, hours, caps: lone(caps), law: unruled, opt_out: lone(optOut) };
-  const names = [...asked.keys(), 'list.delimiter', 'list.sheet', 'list.encoding', ...rowFieldList.map(({ key }) => `list.${key}`)];
+  const names = [...pageFields.keys(), 'list.delimiter', 'list.sheet', 'list.encoding', ...rowFieldList.map(({ key }) => `list.${key}`)];
   const values = isMapping(variables) && isMapping(variables['values']) ? Object.entries(variables['values']) : [];
   const fields: [string, string][] = names
     .filter((name) => !ownOfEach.includes(name))
@@ -130,7 +130,7 @@ function lawIn(fields: DraftFields): object | undefined {
 
 /** Values of the settings below a key; undefined: none. */
 function settingsUnder(key: string, fields: DraftFields): object | undefined {
-  const content = writtenAt([...asked.keys()].filter((name) => name.startsWith(`${key}.`)), fields); // prettier-ignore
+  const content = writtenAt([...pageFields.keys()].filter((name) => name.startsWith(`${key}.`)), fields); // prettier-ignore
   return Object.keys(content).length === 0 ? undefined : content;
 }
 
@@ -139,7 +139,7 @@ function writtenAt(names: readonly string[], fields: DraftFields): object {
 }
 
 function writtenIn(name: string, fields: DraftFields): unknown {
-  const { type, between, isList = false } = asked.get(name) ?? {};
+  const { type, between, isList = false } = pageFields.get(name) ?? {};
   const text = fields[name]?.trim() ?? '';
   if (text === '') return undefined;
   if (type === 'number') return whole(text);

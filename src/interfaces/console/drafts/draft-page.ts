@@ -9,9 +9,9 @@ import type { View, ViewRequest } from '../core/view.ts';
 import { callsPart, hoursText } from './calls-part.ts';
 import { partForm, textField, type FormState } from './form-fields.ts';
 import { listPart } from './list-part.ts';
-import { lookAhead, type Outlooked } from './outlook.ts';
+import { forecastDraft, type ForecastResult } from './outlook.ts';
 import { fieldOf, formParts, labelOf, type FormPart } from './parts.ts';
-import { judgeDraft, partOf } from './reading.ts';
+import { evaluateDraft, partOf } from './reading.ts';
 import type { Rehearsals } from './rehearsals.ts';
 import { readyList, startActions } from './start-part.ts';
 import { sumPanel, sumText } from './sum-panel.ts';
@@ -26,7 +26,7 @@ const titles: Readonly<Record<FormPart, string>> = {
   name: 'Check, rehearse, start',
 };
 
-export interface Shown {
+export interface DraftPageState {
   rehearsals: Rehearsals;
   /** Part, or all, that the user wants to complete: missing values are shown too. */
   asked?: FormPart | 'all' | null;
@@ -39,21 +39,21 @@ export interface Shown {
 }
 
 /** Four parts, each saved by itself, and the forecast. */
-export async function draftView(request: ViewRequest, open: OpenDraft, shown: Shown): Promise<View> {
+export async function draftView(request: ViewRequest, open: OpenDraft, shown: DraftPageState): Promise<View> {
   const { draft, fields } = open;
   const { rehearsals, asked = null, refused = null, refusedList, stale, status = 200 } = shown;
-  const judged = await judgeDraft(request, open);
-  const all = judged.problems;
+  const evaluated = await evaluateDraft(request, open);
+  const all = evaluated.problems;
   const problems = all.filter((problem) => isTold(problem, fields, asked));
-  const outlooked = await lookAhead(request, judged);
+  const draftForecast = await forecastDraft(request, evaluated);
   const form: FormState = {
     fields: stale?.fields ?? fields,
     problems,
     first: status === 422 ? firstOf(open, problems) : undefined,
     changed: stale?.changed,
   };
-  const state = { form, outlooked, lacking: new Set(all.map(({ field: at }) => partOf(at))) };
-  const section = (part: FormPart, aside: HtmlValue, body: HtmlValue) => partSection(part, state, aside, body);
+  const state = { form, outlooked: draftForecast, lacking: new Set(all.map(({ field: at }) => partOf(at))) };
+  const section = (part: FormPart, detail: HtmlValue, body: HtmlValue) => partSection(part, state, detail, body);
   const path = draftPath(draft.draftId);
   const rehearsal = rehearsals.isOffered ? await rehearsals.of({ draftId: draft.draftId }) : null;
   return {
@@ -66,27 +66,28 @@ export async function draftView(request: ViewRequest, open: OpenDraft, shown: Sh
     meta: html`<span>${icon('check')} Saved ${instant(draft.touchedReal, 'clock')}</span>
       <span>Nobody is called until you press Start.</span>`,
     body: [
-      html`<div class="make" id="make" data-draft="${path}" data-again="${outlooked.kind === 'unread' ? againMs : undefined}">
+      html`<div class="make" id="make" data-draft="${path}" data-again="${draftForecast.kind === 'unread' ? againMs : undefined}">
         <div class="stack">
           ${refused === null ? null : html`<p class="refused" role="alert">${refused}</p>`} ${refusedFields(problems, status)}
-          ${copiedNote(open)} ${section('columns', calledOf(outlooked), listPart(open, { form, outlooked, refusedList }))}
-          ${section('words', 'What people hear first', await wordsPart(request, judged, form))}
+          ${copiedNote(open)}
+          ${section('columns', calledOf(draftForecast), listPart(open, { form, outlooked: draftForecast, refusedList }))}
+          ${section('words', 'What people hear first', await wordsPart(request, evaluated, form))}
           ${section('calls', html`${hoursText(fields)}, up to ${fields['retry.max_attempts'] ?? '1'} calls each`, callsPart(open, form))}
           ${section('name', 'Last step', [
             partForm(open, 'name', form, html`<div class="fields">${['name', 'id'].map((name) => textField(form, name))}</div>`),
-            readyList(open, { outlooked, problems: all, rehearsal }),
-            startActions(open, { outlooked, isRehearsable: rehearsals.isOffered, key: randomUUID() }),
+            readyList(open, { outlooked: draftForecast, problems: all, rehearsal }),
+            startActions(open, { outlooked: draftForecast, isRehearsable: rehearsals.isOffered, key: randomUUID() }),
           ])}
         </div>
-        ${sumPanel(outlooked, all.length)}
+        ${sumPanel(draftForecast, all.length)}
       </div>`,
-      html`<div class="foot-bar"><span>${sumText(outlooked)}</span><a class="btn" href="#part-name">Check and start</a></div>`,
+      html`<div class="foot-bar"><span>${sumText(draftForecast)}</span><a class="btn" href="#part-name">Check and start</a></div>`,
     ],
   };
 }
 
 /** An empty field is no mistake until the user wants to complete the part. */
-function isTold({ field: at }: FieldProblem, fields: OpenDraft['fields'], asked: Shown['asked']): boolean {
+function isTold({ field: at }: FieldProblem, fields: OpenDraft['fields'], asked: DraftPageState['asked']): boolean {
   if (asked === 'all' || asked === partOf(at)) return true;
   const value = fields[/^variables\.\d+$/.test(at) ? `${at}.value` : at];
   return at.startsWith('hours') || (value ?? '').trim() !== '';
@@ -115,20 +116,20 @@ function refusedFields(problems: readonly FieldProblem[], status: number): HtmlV
   </div>`;
 }
 
-function calledOf(outlooked: Outlooked): HtmlValue {
-  if (outlooked.kind !== 'found') return null;
-  const { dialable, rows } = outlooked.found.report;
+function calledOf(draftForecast: ForecastResult): HtmlValue {
+  if (draftForecast.kind !== 'found') return null;
+  const { dialable, rows } = draftForecast.found.report;
   return `${count(dialable)} of ${count(rows)} rows can be called`;
 }
 
-function partSection(part: FormPart, { lacking, outlooked }: { lacking: ReadonlySet<FormPart>; outlooked: Outlooked }, aside: HtmlValue, body: HtmlValue): Html {
+function partSection(part: FormPart, { lacking, outlooked }: { lacking: ReadonlySet<FormPart>; outlooked: ForecastResult }, detail: HtmlValue, body: HtmlValue): Html {
   const at = formParts.indexOf(part) + 1;
   const isDone = !lacking.has(part) && part !== 'name' && (part !== 'columns' || outlooked.kind !== 'refused');
   return html`<section class="panel" id="part-${part}" aria-labelledby="title-${part}">
     <header class="part-head ${isDone ? 'done' : ''}">
       <b>${isDone ? icon('check') : at}</b>
       <h2 id="title-${part}">${titles[part]}</h2>
-      <p>${aside}</p>
+      <p>${detail}</p>
     </header>
     <div class="pad stack">${body}</div>
   </section>`;

@@ -54,14 +54,14 @@ function changedNote({ part, fields }: NonNullable<FormState['changed']>): Html 
   });
 }
 
-interface Look {
+interface ControlSettings {
   label?: string;
   hint?: HtmlValue;
   list?: string;
   unknown?: string;
 }
 
-export function input(form: FormState, name: string, { hint = null, list }: Look = {}): Html {
+export function input(form: FormState, name: string, { hint = null, list }: ControlSettings = {}): Html {
   const { type = 'text', placeholder } = fieldOf(name);
   return html`<input
     ${named(form, name, hint !== null)}
@@ -75,7 +75,7 @@ export function input(form: FormState, name: string, { hint = null, list }: Look
 }
 
 /** An unknown value is kept as an option. */
-export function select(form: FormState, name: string, options: Options, { hint = null, unknown }: Look = {}): Html {
+export function select(form: FormState, name: string, options: Options, { hint = null, unknown }: ControlSettings = {}): Html {
   const written = form.fields[name] ?? '';
   const isKnown = options.some(([value]) => value === written);
   const own = [written, `${written}${unknown === undefined ? '' : ` (${unknown})`}`] as const;
@@ -86,22 +86,23 @@ export function select(form: FormState, name: string, options: Options, { hint =
   </select>`;
 }
 
-type Control = (look: Look) => Html;
+type Control = (settings: ControlSettings) => Html;
 
-function field(form: FormState, name: string, look: Look, control: Control): Html {
-  const { label = labelOf(name), hint = fieldOf(name).hint ?? null } = look;
+function field(form: FormState, name: string, settings: ControlSettings, control: Control): Html {
+  const { label = labelOf(name), hint = fieldOf(name).hint ?? null } = settings;
   return html`<div class="field">
     <label for="${name}">${label}</label>
-    ${control({ ...look, hint })} ${hint === null ? null : html`<p class="hint" id="${name}-hint">${hint}</p>`} ${problemsOf(form, name)}
+    ${control({ ...settings, hint })} ${hint === null ? null : html`<p class="hint" id="${name}-hint">${hint}</p>`}
+    ${problemsOf(form, name)}
   </div>`;
 }
 
-export function textField(form: FormState, name: string, look: Look = {}): Html {
-  return field(form, name, look, (shown) => input(form, name, shown));
+export function textField(form: FormState, name: string, settings: ControlSettings = {}): Html {
+  return field(form, name, settings, (shown) => input(form, name, shown));
 }
 
-export function selectField(form: FormState, name: string, options: Options, look: Look = {}): Html {
-  return field(form, name, look, (shown) => select(form, name, options, shown));
+export function selectField(form: FormState, name: string, options: Options, settings: ControlSettings = {}): Html {
+  return field(form, name, settings, (shown) => select(form, name, options, shown));
 }
 
 export function textArea(form: FormState, name: string, rows: number): Html {

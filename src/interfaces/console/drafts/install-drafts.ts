@@ -14,15 +14,15 @@ import { refuseRole } from '../../../operations/runs/perform.ts';
 import { carryOut } from '../core/carry-out.ts';
 import { campaignPath } from '../core/links.ts';
 import { openCampaign } from '../core/rows.ts';
-import { leaveNotice } from '../core/session.ts';
+import { leaveNotification } from '../core/session.ts';
 import { type View, type ViewRequest } from '../core/view.ts';
 import { beginDraft, chooseEncoding, fixRows, keepDraft, openDraft, replaceList, versionOf } from './settings.ts';
 import type { FormState } from './form-fields.ts';
 import { campaignYaml, withDraftFiles } from './content.ts';
 import { placeholdersOf, renderExample, withPlaceholders } from './words-part.ts';
 import { newCampaignView, sizeText, ListRefusedError, withReceivedList } from './upload.ts';
-import { draftView, type Shown } from './draft-page.ts';
-import { judgeDraft, partOf, withSent } from './reading.ts';
+import { draftView, type DraftPageState } from './draft-page.ts';
+import { evaluateDraft, partOf, withSent } from './reading.ts';
 import { Rehearsals } from './rehearsals.ts';
 import { campaignRehearsalView, rehearsalView } from './rehearsal-view.ts';
 import { formParts, labelOf, type FormPart } from './parts.ts';
@@ -55,14 +55,14 @@ interface Visit extends Exchange {
 
 /** New campaigns, from upload to start. Drafts are in the database: any process can continue them. */
 export function installDrafts(inside: Api, console: DraftConsole): void {
-  const { app, context, asked, send } = console;
+  const { app, context, asked: toViewRequest, send } = console;
   const { store } = context;
   sweepAsLongAs(app, context);
   const rehearsals = new Rehearsals(context);
   app.addHook('preClose', async () => rehearsals.close());
 
   const operating = async (request: FastifyRequest): Promise<ViewRequest> => {
-    const viewed = await asked(request);
+    const viewed = await toViewRequest(request);
     refuseRole(viewed.holder, 'operate');
     return viewed;
   };
@@ -76,13 +76,13 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
   const ofDraft = (method: 'get' | 'post', path: string, answer: (open: OpenDraft, visit: Visit) => Promise<View | string>) =>
     at(method, `/new/:draft${path}`, async (visit) => answer(await openDraft(visit.viewed), visit));
 
-  const show = (viewed: ViewRequest, open: OpenDraft, shown: Omit<Shown, 'rehearsals'> = {}) =>
+  const show = (viewed: ViewRequest, open: OpenDraft, shown: Omit<DraftPageState, 'rehearsals'> = {}) =>
     draftView(viewed, open, { ...shown, rehearsals });
 
   const copyOf = async ({ viewed }: Visit): Promise<string | undefined> => {
-    const asked = viewed.query('copy');
-    if (asked === '') return undefined;
-    const { campaignId } = await requireCampaign(store, asked);
+    const copyId = viewed.query('copy');
+    if (copyId === '') return undefined;
+    const { campaignId } = await requireCampaign(store, copyId);
     if ((await readFileOf(store.db, campaignId)) !== null) return campaignId;
     throw new ProblemError(409, 'no_campaign_file', `${campaignId} was begun before its file was kept, and cannot be copied.`);
   };
@@ -106,7 +106,7 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
   const saved = async ({ viewed, request }: Visit, part: FormPart): Promise<View | string> => {
     const open = await openDraft(viewed);
     if (request.headers['x-page-part'] !== undefined) return show(viewed, open);
-    const { problems } = await judgeDraft(viewed, open);
+    const { problems } = await evaluateDraft(viewed, open);
     if (problems.some(({ field }) => partOf(field) === part)) return show(viewed, open, { asked: part, status: 422 });
     return draftPath(open.draft.draftId, `#part-${part}`);
   };
@@ -145,20 +145,20 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
   inside.post('/new/:draft/example', hidden, async (request, reply) => {
     const viewed = await operating(request);
     const open = withSent(await openDraft(viewed), 'words', sentBy(request));
-    return console.sendPart(reply, (await renderExample(await judgeDraft(viewed, open), viewed.now)).text);
+    return console.sendPart(reply, (await renderExample(await evaluateDraft(viewed, open), viewed.now)).text);
   });
 
   ofDraft('get', '/rehearsal', async (open) => rehearsalView(open, await rehearsals.of({ draftId: open.draft.draftId })));
   ofDraft('post', '/rehearsal', async (open, { viewed, sent }) => {
     const { draftId } = open.draft;
     if (sent.get('stop') === 'yes') rehearsals.stop(draftId);
-    else if ((await judgeDraft(viewed, open)).problems.length > 0) return show(viewed, open, { asked: 'all', status: 422 });
+    else if ((await evaluateDraft(viewed, open)).problems.length > 0) return show(viewed, open, { asked: 'all', status: 422 });
     else if (!(await rehearsals.begin(open)))
       throw new ProblemError(409, 'rehearsing', 'Another draft is being rehearsed. Begin this one when it has ended.');
     return draftPath(draftId, '/rehearsal');
   });
   inside.get('/campaigns/:campaign/rehearsal', hidden, async (request, reply) => {
-    const viewed = await asked(request);
+    const viewed = await toViewRequest(request);
     const { campaign, campaignId } = await openCampaign(viewed);
     return send({ request, reply }, viewed, campaignRehearsalView(campaign, await rehearsals.of({ campaignId })));
   });
@@ -166,11 +166,11 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
     const open = await openDraft(viewed).catch(async (error: unknown) => {
       const id = sent.get('campaign') ?? '';
       if ((await findCampaign(store.db, id)) === undefined) throw error;
-      leaveNotice(request, reply, 'The draft is not here any more; this campaign has its id.');
+      leaveNotification(request, reply, 'The draft is not here any more; this campaign has its id.');
       return campaignPath(id);
     });
     if (typeof open === 'string') return open;
-    if ((await judgeDraft(viewed, open)).problems.length > 0) return show(viewed, open, { asked: 'all', status: 422 });
+    if ((await evaluateDraft(viewed, open)).problems.length > 0) return show(viewed, open, { asked: 'all', status: 422 });
     const carried = await withDraftFiles(store, open, ({ sent: files }) =>
       carryOut(context, request, 'createCampaign', {
         query: { allow_partial: String(sent.get('allow_partial') === 'yes') },
@@ -182,7 +182,7 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
     const { campaignId, rowsTotal } = carried.answer as { campaignId: string; rowsTotal: number };
     await keepRehearsal(store, open.draft.draftId, campaignId);
     await deleteDraft(store, open.draft.draftId);
-    leaveNotice(request, reply, `${campaignId} is started with ${count(rowsTotal)} rows.`);
+    leaveNotification(request, reply, `${campaignId} is started with ${count(rowsTotal)} rows.`);
     return campaignPath(campaignId);
   });
   inside.get('/new/:draft/campaign.yaml', hidden, async (request, reply) => {
@@ -204,7 +204,7 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
   ofDraft('post', '/discard', async ({ draft }, { request, reply }) => {
     rehearsals.stop(draft.draftId);
     await deleteDraft(store, draft.draftId);
-    leaveNotice(request, reply, 'The draft is discarded, and its list is deleted.');
+    leaveNotification(request, reply, 'The draft is discarded, and its list is deleted.');
     return '/new';
   });
 }

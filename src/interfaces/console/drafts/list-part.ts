@@ -9,7 +9,7 @@ import { plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { readPhoneNumber } from '../../../shared/input/phone-number.ts';
 import { cut, maskedRows, partForm, problemOf, problemsOf, select, sentence, textField, type FormState } from './form-fields.ts';
-import { mostFixes, type Outlooked, type RejectedRow } from './outlook.ts';
+import { mostFixes, type ForecastResult, type RejectedRow } from './outlook.ts';
 import { columnFields, fieldOf, labelOf, otherField } from './parts.ts';
 import { isUnder, useOf } from './reading.ts';
 import { sizeText, uploadForm } from './upload.ts';
@@ -21,7 +21,7 @@ const mostColumns = 60;
 
 export function listPart(
   open: OpenDraft,
-  { form, outlooked, refusedList }: { form: FormState; outlooked: Outlooked; refusedList: FormState | undefined },
+  { form, outlooked, refusedList }: { form: FormState; outlooked: ForecastResult; refusedList: FormState | undefined },
 ): HtmlValue {
   const { draft, sample, fields } = open;
   const notes = sample.notes.map((note) => `, ${printable(note)}`).join('');

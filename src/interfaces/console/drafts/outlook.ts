@@ -9,48 +9,48 @@ import { printableLines } from '../../../shared/input/printable.ts';
 import { problemOf } from '../../../operations/runs/problem.ts';
 import type { ViewRequest } from '../core/view.ts';
 import { withDraftFiles } from './content.ts';
-import type { JudgedDraft } from './reading.ts';
+import type { EvaluatedDraft } from './reading.ts';
 import { editionOf } from './rehearsals.ts';
 import type { OpenDraft } from './draft-types.ts';
 
 /** Covers the usable part of a draft. */
-export interface DraftOutlook extends CheckResult {
+export interface DraftForecast extends CheckResult {
   /** Why a start would be refused because of file or list; null: it would not. */
   unstartable: string | null;
   rejected: readonly RejectedRow[];
   /** Most people first. */
-  zones: readonly ZoneOutlook[];
+  zones: readonly ZoneForecast[];
 }
 
 export type RejectedRow = Extract<CheckedRow['row'], { verdict: 'rejected' }>;
 
-interface ZoneOutlook {
+interface ZoneForecast {
   zones: readonly string[];
   people: number;
   hours: WindowState;
 }
 
 /** `unread`: still being read, available later. */
-export type Outlooked = { kind: 'found'; found: DraftOutlook } | { kind: 'refused'; why: string } | { kind: 'unread' };
+export type ForecastResult = { kind: 'found'; found: DraftForecast } | { kind: 'refused'; why: string } | { kind: 'unread' };
 
 const withinMs = 1_500;
 /** Lists with more rejected rows must be fixed in the file. */
 export const mostFixes = 100;
 
 /** What a start now would do, leaving invalid parts out. */
-export async function lookAhead(
+export async function forecastDraft(
   { context, cache }: Pick<ViewRequest, 'context' | 'cache'>,
-  { usable, problems }: JudgedDraft,
-): Promise<Outlooked> {
+  { usable, problems }: EvaluatedDraft,
+): Promise<ForecastResult> {
   if (problems.some(({ field }) => field === 'list.phone'))
     return { kind: 'refused', why: 'Choose the column with the telephone numbers.' };
   const key = `draft ${usable.draft.draftId} ${editionOf(usable)}`;
   return (await cache.readWithin(withinMs, key, () => checkDraft(context, usable))) ?? { kind: 'unread' };
 }
 
-async function checkDraft(context: ViewRequest['context'], open: OpenDraft): Promise<Outlooked> {
+async function checkDraft(context: ViewRequest['context'], open: OpenDraft): Promise<ForecastResult> {
   return withDraftFiles(context.store, open, async ({ folder, read }) => {
-    const told = (error: unknown): string => {
+    const refusalText = (error: unknown): string => {
       const { status, detail } = problemOf(error);
       if (status !== 422) throw error;
       return printableLines(detail.replaceAll(`${folder}/`, ''));
@@ -82,7 +82,7 @@ async function checkDraft(context: ViewRequest['context'], open: OpenDraft): Pro
       try {
         refuseUnstartable(result);
       } catch (error) {
-        unstartable = told(error);
+        unstartable = refusalText(error);
       }
       const { at } = result.report.start;
       const zones = [...places.values()].map(({ row, people }) => ({ zones: row.zones, people, hours: hoursOf(result.rules, row, at) }));
@@ -91,7 +91,7 @@ async function checkDraft(context: ViewRequest['context'], open: OpenDraft): Pro
         found: { ...result, unstartable, rejected, zones: zones.toSorted((one, other) => other.people - one.people) },
       };
     } catch (error) {
-      return { kind: 'refused', why: told(error) };
+      return { kind: 'refused', why: refusalText(error) };
     }
   });
 }
@@ -105,7 +105,7 @@ const dayMs = 24 * 3_600_000;
 const mostDays = 366;
 
 /** Days with calls between two instants, by the hours of the largest group. */
-export function callingDays({ zones, rules }: DraftOutlook, from: number, to: number): number {
+export function callingDays({ zones, rules }: DraftForecast, from: number, to: number): number {
   const [largest] = zones;
   if (largest === undefined || to - from > mostDays * dayMs) return Math.max(1, Math.ceil((to - from) / dayMs));
   let days = 0;

@@ -3,7 +3,7 @@ import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { CampaignFileError } from '../../../shared/input/errors.ts';
 import { campaignYaml, mostVariables, partsBetween, variablesOf } from './content.ts';
 import { findTakenId } from './settings.ts';
-import { asked, columnFields, fieldsOf, formParts, otherField, timesZone, type FormPart } from './parts.ts';
+import { pageFields, columnFields, fieldsOf, formParts, otherField, timesZone, type FormPart } from './parts.ts';
 import { readWindows } from '../../../rules/hours/weekly-hours.ts';
 import { isTimeZoneName } from '../../../rules/hours/time-zone.ts';
 import type { ViewRequest } from '../core/view.ts';
@@ -34,7 +34,7 @@ export async function readDraft(
 }
 
 /** `usable`: the draft without its problems, so that the rest can be evaluated. */
-export interface JudgedDraft {
+export interface EvaluatedDraft {
   problems: readonly FieldProblem[];
   usable: OpenDraft;
 }
@@ -43,7 +43,7 @@ export interface JudgedDraft {
 const mostRounds = 4;
 
 /** Finds all problems of a draft: none hides another. */
-export async function judgeDraft({ context, now }: Pick<ViewRequest, 'context' | 'now'>, open: OpenDraft): Promise<JudgedDraft> {
+export async function evaluateDraft({ context, now }: Pick<ViewRequest, 'context' | 'now'>, open: OpenDraft): Promise<EvaluatedDraft> {
   const problems: FieldProblem[] = [...repeatedNames(open.fields), ...(await findTakenId(context.store, open.fields))];
   const unused = unusedProblems(open.fields);
   // With an invalid zone, start and end have no meaning.
@@ -62,7 +62,7 @@ export async function judgeDraft({ context, now }: Pick<ViewRequest, 'context' |
 function unusedProblems(fields: DraftFields): FieldProblem[] {
   const days = fields['hours'] === 'week' ? [] : fieldsOf.calls.filter((name) => name.startsWith('hours.'));
   const problems = days.flatMap((field): FieldProblem[] => {
-    const windows = partsBetween(fields[field] ?? '', asked.get(field)?.between);
+    const windows = partsBetween(fields[field] ?? '', pageFields.get(field)?.between);
     const read = windows.length === 0 ? [] : readWindows(windows);
     return 'fix' in read ? [{ field, message: sentence(read.fix) }] : [];
   });

@@ -61,11 +61,11 @@ export class Rehearsals {
       throw error;
     });
     void withDraftFiles(store, open, async ({ folder, write }) => {
-      const tell = (text: string): string => text.replaceAll(`${folder}/`, '');
+      const withoutFolder = (text: string): string => text.replaceAll(`${folder}/`, '');
       const path = await write();
-      const onLine = (line: string): void => void (running.line = tell(line));
+      const onLine = (line: string): void => void (running.line = withoutFolder(line));
       const answer = await rehearse({ path, rows: mostRehearsedRows, signal: ending.signal, onLine });
-      return typeof answer === 'string' ? tell(answer) : answer;
+      return typeof answer === 'string' ? withoutFolder(answer) : answer;
     })
       .catch((error: unknown) => {
         logger.error({ code: codeOf(error) }, 'a rehearsal failed');

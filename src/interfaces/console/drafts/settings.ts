@@ -13,7 +13,7 @@ import { knowsHolidays } from '../../../campaign/file/holidays.ts';
 import { copyFile, withDraftFiles } from './content.ts';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { mendList } from '../../../list/mend.ts';
+import { writeFixedList } from '../../../list/mend.ts';
 import type { ListChoice } from '../../../list/records.ts';
 import { sentFixes } from '../core/fixes.ts';
 import type { Store } from '../../../ledger/tx.ts';
@@ -151,11 +151,11 @@ export async function fixRows(viewed: ViewRequest, open: OpenDraft, sent: URLSea
   const fixes = sentFixes(sent);
   await withDraftFiles(viewed.context.store, open, async ({ folder, listPath }) => {
     const target = join(folder, 'mended.csv');
-    if ((await mendList({ path: listPath, columns: sample.columns, ...readingOf(fields) }, fixes, target)) === 0) return;
+    if ((await writeFixedList({ path: listPath, columns: sample.columns, ...readingOf(fields) }, fixes, target)) === 0) return;
     const name = draft.list.name.replace(/\.xlsx$/i, '.csv');
     const list = await keepDraftList(viewed.context.store, { name, content: createReadStream(target), nowReal: viewed.context.now() });
-    const mended = await readListSample({ path: target, delimiter: ',', rows: sampleRows });
+    const fixedSample = await readListSample({ path: target, delimiter: ',', rows: sampleRows });
     const written = { ...fields, 'list.delimiter': ',', 'list.sheet': '', 'list.encoding': '' };
-    await keepDraft(viewed, { ...open, fields: written, sample: { ...mended, columns: sample.columns } }, list);
+    await keepDraft(viewed, { ...open, fields: written, sample: { ...fixedSample, columns: sample.columns } }, list);
   });
 }

@@ -7,7 +7,7 @@ import { shortfallText } from '../../../campaign/preflight/start-time.ts';
 import { capital, count, plural } from '../../../shared/input/figures.ts';
 import { lawSentences } from '../../../presentation/words/law.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import type { DraftOutlook, Outlooked } from './outlook.ts';
+import type { DraftForecast, ForecastResult } from './outlook.ts';
 import { labelOf } from './parts.ts';
 import { partOf } from './reading.ts';
 import { rehearsalLine } from './rehearsal-view.ts';
@@ -24,13 +24,13 @@ interface Ready {
 
 export function readyList(
   open: OpenDraft,
-  { outlooked, problems, rehearsal }: { outlooked: Outlooked; problems: readonly FieldProblem[]; rehearsal: Rehearsal | null },
+  { outlooked, problems, rehearsal }: { outlooked: ForecastResult; problems: readonly FieldProblem[]; rehearsal: Rehearsal | null },
 ): Html {
   const missing = problems.map(({ field, message }): Ready => {
     const what = html`${labelOf(field)}: ${printable(message)}`;
     return { drawing: 'stop', tone: 'is-bad', what, action: link(`#part-${partOf(field)}`, 'Change') };
   });
-  const found = outlooked.kind === 'found' ? [...goodNews(outlooked.found, problems), ...thingsToLookAt(outlooked.found)] : [];
+  const found = outlooked.kind === 'found' ? [...goodNews(outlooked.found, problems), ...findIssues(outlooked.found)] : [];
   const rehearsed = rehearsalLine(open, rehearsal);
   const line: Ready[] = rehearsed === null ? [] : [{ drawing: 'flask', tone: '', ...rehearsed }];
   return html`<ul class="ready" id="ready">
@@ -43,10 +43,10 @@ export function readyList(
   </ul>`;
 }
 
-function goodNews({ report, rules }: DraftOutlook, problems: readonly FieldProblem[]): Ready[] {
+function goodNews({ report, rules }: DraftForecast, problems: readonly FieldProblem[]): Ready[] {
   const { service, dialable, start } = report;
-  const isAsked = !problems.some(({ field }) => field === 'agent_id' || field === 'from_phone_number_id');
-  const isReady = isAsked && service.asked && service.refusal === null;
+  const hasAgentAndNumber = !problems.some(({ field }) => field === 'agent_id' || field === 'from_phone_number_id');
+  const isReady = hasAgentAndNumber && service.asked && service.refusal === null;
   return [
     ...(isReady ? [{ drawing: 'done', tone: '', what: 'Agent and caller number are ready at the service' } as const] : []),
     ...(awaitsFirst(rules, report)
@@ -58,7 +58,7 @@ function goodNews({ report, rules }: DraftOutlook, problems: readonly FieldProbl
   ];
 }
 
-export function thingsToLookAt(found: DraftOutlook): Ready[] {
+export function findIssues(found: DraftForecast): Ready[] {
   const { report, obstacle, unstartable, warnings, listNotes } = found;
   const { service, rejected, dialable, forecast, law } = report;
   const bad = (what: HtmlValue, more?: HtmlValue): Ready => ({
@@ -101,7 +101,7 @@ function isStandIn({ rules }: Pick<CheckResult, 'rules'>): boolean {
 /** The one filled button of the page, and the one for a rehearsal. */
 export function startActions(
   { draft, fields }: OpenDraft,
-  { outlooked, isRehearsable, key }: { outlooked: Outlooked; isRehearsable: boolean; key: string },
+  { outlooked, isRehearsable, key }: { outlooked: ForecastResult; isRehearsable: boolean; key: string },
 ): Html {
   const found = outlooked.kind === 'found' ? outlooked.found : null;
   const people = found?.report.dialable ?? 0;

@@ -5,28 +5,28 @@ import { verdictReason } from '../../../presentation/words/causes.ts';
 import { endText } from '../../../presentation/words/forecast.ts';
 import { capital, count, percent } from '../../../shared/input/figures.ts';
 import { printableLines } from '../../../shared/input/printable.ts';
-import { callingDays, type DraftOutlook, type Outlooked } from './outlook.ts';
-import { thingsToLookAt } from './start-part.ts';
+import { callingDays, type DraftForecast, type ForecastResult } from './outlook.ts';
+import { findIssues } from './start-part.ts';
 
 const mostZones = 4;
 
 /** Forecast beside the parts. */
-export function sumPanel(outlooked: Outlooked, problems: number): Html {
+export function sumPanel(draftForecast: ForecastResult, problems: number): Html {
   return html`<aside class="panel sum" id="sum" aria-labelledby="title-sum" aria-live="polite">
     <header><h2 id="title-sum">What would happen</h2></header>
-    ${bodyOf(outlooked)} ${footOf(outlooked, problems)}
+    ${bodyOf(draftForecast)} ${footOf(draftForecast, problems)}
   </aside>`;
 }
 
-function bodyOf(outlooked: Outlooked): HtmlValue {
-  if (outlooked.kind === 'refused') return html`<div class="pad stack"><p class="lines">${printableLines(outlooked.why)}</p></div>`;
-  if (outlooked.kind === 'unread')
+function bodyOf(draftForecast: ForecastResult): HtmlValue {
+  if (draftForecast.kind === 'refused') return html`<div class="pad stack"><p class="lines">${printableLines(draftForecast.why)}</p></div>`;
+  if (draftForecast.kind === 'unread')
     return html`<div class="pad stack">
       <p>${bone('The list is being read')}</p>
       ${facts(['First call', 'Ends likely', 'At the latest', 'Calls'].map((name) => [name, bone('Still reading')] as const))}
       <noscript><p class="hint">The list is being read: load this page again.</p></noscript>
     </div>`;
-  const { found } = outlooked;
+  const { found } = draftForecast;
   const { rows, dialable, forecast } = found.report;
   const left = rows - dialable;
   return [
@@ -53,7 +53,7 @@ function bodyOf(outlooked: Outlooked): HtmlValue {
   ]; // prettier-ignore
 }
 
-function factsOf(found: DraftOutlook): [string, HtmlValue][] {
+function factsOf(found: DraftForecast): [string, HtmlValue][] {
   const { report, rules } = found;
   const { forecast, start } = report;
   if (forecast === null) return [];
@@ -74,14 +74,14 @@ function factsOf(found: DraftOutlook): [string, HtmlValue][] {
   ]; // prettier-ignore
 }
 
-function leftOut({ report }: DraftOutlook): [string, HtmlValue][] {
+function leftOut({ report }: DraftForecast): [string, HtmlValue][] {
   return [
     ...report.rejections.map(({ reason, count: of }) => [capital(reason.replaceAll('_', ' ')), figure(of)] as [string, HtmlValue]),
     ...report.exclusions.map(({ reason, count: of }) => [capital(verdictReason(reason)), figure(of)] as [string, HtmlValue]),
   ];
 }
 
-function placesOf({ zones }: DraftOutlook): [string, HtmlValue][] {
+function placesOf({ zones }: DraftForecast): [string, HtmlValue][] {
   const rest = zones.slice(mostZones).reduce((sum, { people }) => sum + people, 0);
   const shown = zones.slice(0, mostZones).map(({ zones: names, people, hours }): [string, HtmlValue] => {
     const [first = 'Nowhere known'] = names;
@@ -91,24 +91,25 @@ function placesOf({ zones }: DraftOutlook): [string, HtmlValue][] {
   return rest === 0 ? shown : [...shown, ['Elsewhere', figure(rest)]];
 }
 
-function hoursText(hours: DraftOutlook['zones'][number]['hours']): HtmlValue {
+function hoursText(hours: DraftForecast['zones'][number]['hours']): HtmlValue {
   if (!hours.open) return hours.opensAt === null ? 'never open' : html`open ${instant(hours.opensAt, 'brief')}`;
   return hours.closesAt === null ? 'open at any hour' : html`open until ${instant(hours.closesAt, 'brief')}`;
 }
 
-function footOf(outlooked: Outlooked, problems: number): HtmlValue {
-  const things = problems + (outlooked.kind === 'found' ? thingsToLookAt(outlooked.found).length : outlooked.kind === 'refused' ? 1 : 0);
+function footOf(draftForecast: ForecastResult, problems: number): HtmlValue {
+  const things =
+    problems + (draftForecast.kind === 'found' ? findIssues(draftForecast.found).length : draftForecast.kind === 'refused' ? 1 : 0);
   const word = things === 0 ? 'Ready to start' : `${count(things)} ${things === 1 ? 'thing' : 'things'} to look at`;
   const tone = things === 0 ? 'good' : 'wait';
   return html`<footer class="is-${tone}">
-    ${outlooked.kind === 'unread' ? null : html`<span class="state is-${tone}">${icon(things === 0 ? 'check' : 'alert')} ${word}</span>`}
+    ${draftForecast.kind === 'unread' ? null : html`<span class="state is-${tone}">${icon(things === 0 ? 'check' : 'alert')} ${word}</span>`}
     <a class="btn" href="#part-name">Check and start</a>
   </footer>`;
 }
 
-export function sumText(outlooked: Outlooked): HtmlValue {
-  if (outlooked.kind !== 'found') return null;
-  const { report, rules } = outlooked.found;
+export function sumText(draftForecast: ForecastResult): HtmlValue {
+  if (draftForecast.kind !== 'found') return null;
+  const { report, rules } = draftForecast.found;
   const { rows, dialable, forecast } = report;
   return html`<b>${count(dialable)} of ${count(rows)}</b>
     ${forecast === null ? null : html`<span class="soft">ends ${withInstants(endText(forecast.likely, rules.endsAt))}</span>`}`;

@@ -10,15 +10,15 @@ import type { ViewRequest } from '../core/view.ts';
 import { placesOf, variablesOf } from './content.ts';
 import { marks, maskedRows, partForm, problemOf, problemsOf, selectField, textArea, textField, type FormState } from './form-fields.ts';
 import { fieldOf } from './parts.ts';
-import { readDraft, type JudgedDraft } from './reading.ts';
+import { readDraft, type EvaluatedDraft } from './reading.ts';
 import type { DraftFields, OpenDraft } from './draft-types.ts';
 
 const spareRows = 2;
 /** Further columns have no insert button. */
 const mostChips = 40;
 
-export async function wordsPart({ context, cache, now }: Pick<ViewRequest, 'context' | 'cache' | 'now'>, judged: JudgedDraft, form: FormState): Promise<HtmlValue> {
-  const { draft, sample } = judged.usable;
+export async function wordsPart({ context, cache, now }: Pick<ViewRequest, 'context' | 'cache' | 'now'>, evaluated: EvaluatedDraft, form: FormState): Promise<HtmlValue> {
+  const { draft, sample } = evaluated.usable;
   const { fields } = form;
   const open = { draft, sample, fields };
   const offers = await cache.read('service offers', () => readServiceOffers(context.config));
@@ -42,7 +42,7 @@ export async function wordsPart({ context, cache, now }: Pick<ViewRequest, 'cont
     ]),
     html`<div class="field">
       <span class="label" id="hear">The first people hear</span>
-      <div id="example" data-example="${draftPath(draft.draftId, '/example')}" aria-live="polite">${await renderExample(judged, now)}</div>
+      <div id="example" data-example="${draftPath(draft.draftId, '/example')}" aria-live="polite">${await renderExample(evaluated, now)}</div>
     </div>`,
   ];
 } // prettier-ignore
@@ -95,13 +95,17 @@ function variables(form: FormState, placeholders: Readonly<Record<string, string
   const places = placesOf(fields);
   const used = places.filter(({ name, template }) => name !== '' || template.trim() !== '');
   const free = places.slice((used.at(-1)?.at ?? -1) + 1);
-  const wanted = Object.keys(placeholders).filter((name) => !used.some((own) => own.name === name));
-  const rows = [...used, ...free.slice(0, wanted.length + spareRows).map(({ at }, index) => ({ at, name: wanted[index] ?? '' }))];
+  const missingNames = Object.keys(placeholders).filter((name) => !used.some((own) => own.name === name));
+  const rows = [
+    ...used,
+    ...free.slice(0, missingNames.length + spareRows).map(({ at }, index) => ({ at, name: missingNames[index] ?? '' })),
+  ];
   const written = variablesOf(fields).length;
-  const told = used.length + wanted.length === 0 ? null : `${count(written)} of ${plural(used.length + wanted.length, 'variable')}`;
+  const countText =
+    used.length + missingNames.length === 0 ? null : `${count(written)} of ${plural(used.length + missingNames.length, 'variable')}`;
   const isOpen = used.some(({ at }) => problemOf(form, `variables.${at}`) !== null);
-  return html`<details id="variables" ${isOpen || wanted.length > 0 ? html`open` : null}>
-    <summary>What the agent knows besides <span class="soft">${told}</span></summary>
+  return html`<details id="variables" ${isOpen || missingNames.length > 0 ? html`open` : null}>
+    <summary>What the agent knows besides <span class="soft">${countText}</span></summary>
     <p class="hint">
       The name of a variable in the agent's prompt, and the text for it, such as <code>{{ first_name }}</code> or
       <code>{{ first_name | default: "there" }}</code>.
@@ -167,7 +171,7 @@ export function withPlaceholders({ fields, sample }: OpenDraft, names: readonly 
 const shownRows = 3;
 
 /** The words for the first rows, rendered as for a call; numbers are masked. */
-export async function renderExample({ usable: open, problems }: JudgedDraft, now: number): Promise<Html> {
+export async function renderExample({ usable: open, problems }: EvaluatedDraft, now: number): Promise<Html> {
   const problem = problems.find(({ field: at }) => /^(?:first_message|variables)/.test(at));
   const reading = await readDraft(open, now);
   if (problem !== undefined || !reading.ok)
@@ -176,7 +180,7 @@ export async function renderExample({ usable: open, problems }: JudgedDraft, now
     const words = compileTemplates(reading.rules);
     const rows = maskedRows(open).slice(0, shownRows);
     return html`<ol class="said" aria-labelledby="hear">
-      ${rows.map((cells, at) => html`<li><span class="soft small">Row ${at + 1}</span> ${saidTo(words, open.sample.columns, cells)}</li>`)}
+      ${rows.map((cells, at) => html`<li><span class="soft small">Row ${at + 1}</span> ${renderSpokenWords(words, open.sample.columns, cells)}</li>`)}
     </ol>`;
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
@@ -187,7 +191,7 @@ export async function renderExample({ usable: open, problems }: JudgedDraft, now
 /** Around values from cells; no list contains them. */
 const [from, to] = ['\uE000', '\uE001'];
 
-function saidTo(words: Personalisation, columns: readonly string[], cells: readonly string[]): HtmlValue {
+function renderSpokenWords(words: Personalisation, columns: readonly string[], cells: readonly string[]): HtmlValue {
   const rendered = words.render(recipientFields(columns, cells));
   if (!rendered.ok) {
     const { missing, problem } = rendered;
@@ -195,8 +199,8 @@ function saidTo(words: Personalisation, columns: readonly string[], cells: reado
       missing.length === 0 ? printable(problem ?? 'it cannot be filled in') : `${missing.map(printable).join(', ')} is empty here`;
     return html`<span class="error">Not called: ${why}.</span>`;
   }
-  const { firstMessage, variables: told } = rendered;
-  const own = Object.entries(told ?? {}).map(([name, value]) => html`<code>${name}</code> = ${printable(value)} `);
+  const { firstMessage, variables: renderedVariables } = rendered;
+  const own = Object.entries(renderedVariables ?? {}).map(([name, value]) => html`<code>${name}</code> = ${printable(value)} `);
   const marked = words.render(recipientFields(columns, cells.map((cell) => (cell.trim() === '' ? cell : `${from}${cell}${to}`)))); // prettier-ignore
   return html`<span>${firstMessage === null ? "The agent's own opening line" : spoken(firstMessage, marked.ok ? marked.firstMessage : null)}</span>
     ${own.length === 0 ? null : html`<span class="soft small">${own}</span>`}`; // prettier-ignore

@@ -7,7 +7,7 @@ import { may, type ViewRequest } from '../core/view.ts';
 import { nameColumn } from '../core/cells.ts';
 
 /** Requested people of a campaign: filter, order and columns; empty: the default. */
-export interface Asked {
+export interface PeopleQuery {
   state: CampaignRow['state'] | '';
   outcome: Outcome | 'cannot' | '';
   waiting: string;
@@ -29,14 +29,14 @@ const mostColumns = 8;
 /** No column, instead of the usual ones. */
 const noColumns = '-';
 
-export function readAsked(request: ViewRequest, { rules, state: campaignState }: Campaign): Asked {
-  const said = (name: string): string => request.sent?.get(name) ?? request.query(name);
+export function readPeopleQuery(request: ViewRequest, { rules, state: campaignState }: Campaign): PeopleQuery {
+  const readParam = (name: string): string => request.sent?.get(name) ?? request.query(name);
   const search = (request.sent?.get('search') ?? '').trim().slice(0, mostSearched);
   // A search covers all people: an invisible filter would hide matches.
-  const filter = (name: string): string => (search === '' ? said(name) : '');
+  const filter = (name: string): string => (search === '' ? readParam(name) : '');
   const state = states.find((each) => each === filter('state')) ?? '';
   const outcome = filter('outcome') === 'cannot' ? 'cannot' : (outcomes.find((each) => each === filter('outcome')) ?? '');
-  const sort = search === '' && campaignState !== 'importing' ? readSort(request, said('sort'), rules.list) : ({ by: 'row' } as const);
+  const sort = search === '' && campaignState !== 'importing' ? readSort(request, readParam('sort'), rules.list) : ({ by: 'row' } as const);
   const isNext = sort.by === 'next' && (outcome !== '' || (state !== '' && state !== 'waiting'));
   return {
     state,
@@ -44,11 +44,11 @@ export function readAsked(request: ViewRequest, { rules, state: campaignState }:
     waiting: filter('waiting'),
     result: filter('result').slice(0, longestResult),
     search,
-    after: /^-?\d{1,16}(\.\d{1,9}){0,2}$/.test(said('after')) ? said('after') : '',
+    after: /^-?\d{1,16}(\.\d{1,9}){0,2}$/.test(readParam('after')) ? readParam('after') : '',
     // Only waiting rows have a next call.
     sort: isNext ? { by: 'row' } : sort,
-    columns: readColumns(request, said('columns'), rules.list),
-    person: /^[1-9]\d{0,8}$/.test(said('person')) ? Number(said('person')) : null,
+    columns: readColumns(request, readParam('columns'), rules.list),
+    person: /^[1-9]\d{0,8}$/.test(readParam('person')) ? Number(readParam('person')) : null,
   };
 }
 
@@ -90,7 +90,7 @@ function sortText(sort: RowOrder): string {
 
 /** For an address, without the search. */
 export function fieldsOf(
-  { state, outcome, waiting, result, sort, columns }: Asked,
+  { state, outcome, waiting, result, sort, columns }: PeopleQuery,
   list: List,
 ): Record<'state' | 'outcome' | 'waiting' | 'result' | 'sort' | 'columns', string> {
   const isUsual = columns.length <= 1 && columns[0] === nameColumn(list);
@@ -105,16 +105,16 @@ export function fieldsOf(
 }
 
 /** The same people with a change; resets the page and closes the drawer unless these are the change. */
-export function askedPath(campaign: Campaign, asked: Asked, changed: Partial<Asked> = {}): string {
+export function peoplePath(campaign: Campaign, query: PeopleQuery, changed: Partial<PeopleQuery> = {}): string {
   const { after = '', person = null } = changed;
   return rowsPath(campaign.campaignId, {
-    ...fieldsOf({ ...asked, ...changed }, campaign.rules.list),
+    ...fieldsOf({ ...query, ...changed }, campaign.rules.list),
     after,
     ...(person === null ? {} : { person }),
   });
 }
 
-export function queryOf({ state, outcome, waiting, result, search }: Asked, mayFindAll: boolean): RowQuery {
+export function queryOf({ state, outcome, waiting, result, search }: PeopleQuery, mayFindAll: boolean): RowQuery {
   return {
     ...(state === '' ? {} : { states: [state] }),
     ...(outcome === '' ? {} : { outcomes: outcome === 'cannot' ? cannotOutcomes : [outcome] }),

@@ -7,13 +7,13 @@ import { rowPath } from '../core/links.ts';
 import { personName, shownNumber } from '../core/rows.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 import { actsOf, collectedOf, localTime, readPerson, storyOf, type Person } from './person.ts';
-import { askedPath, type Asked } from './asked.ts';
+import { peoplePath, type PeopleQuery } from './asked.ts';
 import { callsOf, nextCallOf, nextCallSentence, statusOf } from './standing.ts';
 
 /** A person beside the table; null if none is requested or found. */
-export async function drawer(request: ViewRequest, campaign: Campaign, asked: Asked): Promise<Html | null> {
-  if (asked.person === null || asked.search !== '') return null;
-  const person = await findPerson(request, asked.person);
+export async function drawer(request: ViewRequest, campaign: Campaign, query: PeopleQuery): Promise<Html | null> {
+  if (query.person === null || query.search !== '') return null;
+  const person = await findPerson(request, query.person);
   if (person === null) return null;
   const { row, own } = person;
   const { zones } = row.terms;
@@ -24,7 +24,7 @@ export async function drawer(request: ViewRequest, campaign: Campaign, asked: As
       <h2 id="who">${personName(row.row, row.externalId)}</h2>
       <span class="actions">
         ${linkButton(rowPath(campaignId, row.row), 'Open', 'sm')}
-        <a class="btn bare sm square" id="close-drawer" href="${askedPath(campaign, asked, { after: asked.after })}" aria-label="Close" title="Close (Esc)">${icon('x')}</a>
+        <a class="btn bare sm square" id="close-drawer" href="${peoplePath(campaign, query, { after: query.after })}" aria-label="Close" title="Close (Esc)">${icon('x')}</a>
       </span>
     </header>
     <div class="pad stack">

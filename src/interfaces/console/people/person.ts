@@ -5,7 +5,7 @@ import { html, type HtmlValue } from '../../../presentation/html/html.ts';
 import type { IconName } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { localMinute } from '../../../shared/input/times.ts';
-import { readCallee, type Callee, type CalleeCall, type CalleeRow } from '../../../ledger/read/callee.ts';
+import { readNumberView, type NumberView, type NumberViewCall, type NumberViewRow } from '../../../ledger/read/callee.ts';
 import type { CampaignRow } from '../../../ledger/read/campaign-rows.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { campaignPath, fixPath, rowPath } from '../core/links.ts';
@@ -17,17 +17,17 @@ export interface Person {
   campaign: Campaign;
   row: CampaignRow & { cells: string };
   /** Undefined without a number. */
-  own: CalleeRow | undefined;
+  own: NumberViewRow | undefined;
   /** The same number in other rows and campaigns. */
-  others: readonly CalleeRow[];
-  callee: Callee | null;
+  others: readonly NumberViewRow[];
+  callee: NumberView | null;
 }
 
 /** Throws as `requireRow`. */
 export async function readPerson(request: ViewRequest): Promise<Person> {
   const { campaign, campaignId, db } = await openCampaign(request);
   const row = await requireRow(request, campaignId);
-  const callee = row.e164 === null ? null : await readCallee(db, row.e164, request.now);
+  const callee = row.e164 === null ? null : await readNumberView(db, row.e164, request.now);
   const own = callee?.rows.find(
     ({ campaign: { campaignId: other }, recipient }) => other === campaignId && recipient.row_number === row.row,
   );
@@ -69,7 +69,7 @@ export function actsOf(request: ViewRequest, { campaign, row }: Pick<Person, 'ca
 type Act = readonly [path: string, drawing: IconName, words: string, small: string];
 
 /** What the agent collected in a call, and its evaluation. */
-export function collectedOf({ facts: known }: Pick<CalleeCall, 'facts'>): (readonly [string, string])[] {
+export function collectedOf({ facts: known }: Pick<NumberViewCall, 'facts'>): (readonly [string, string])[] {
   return Object.entries({ ...known?.collected, ...known?.evaluation }).map(([name, value]) => [printable(name), valueText(value)] as const);
 }
 

@@ -3,18 +3,18 @@ import { html, type Html, type HtmlValue } from '../../../presentation/html/html
 import { capital, plural } from '../../../shared/input/figures.ts';
 import { outcomeOf } from '../../../rules/outcome.ts';
 import type { CampaignRow } from '../../../ledger/read/campaign-rows.ts';
-import type { CalleeRow } from '../../../ledger/read/callee.ts';
+import type { NumberViewRow } from '../../../ledger/read/callee.ts';
 import { reasonText, verdictReason } from '../../../presentation/words/causes.ts';
 import { dispositionText } from '../../../presentation/words/history.ts';
 import { dispositionOf, type Disposition } from '../../../rules/disposition.ts';
 import { rowBadge, rowStateWord } from '../core/rows.ts';
 
-type Standing = Pick<
+type RowStatus = Pick<
   CampaignRow,
   'state' | 'outcome' | 'reason' | 'result' | 'attempts' | 'disposition' | 'lastDialedAt' | 'dueAt' | 'terms'
 >;
 
-export function statusOf(row: Standing, now: number): Html {
+export function statusOf(row: RowStatus, now: number): Html {
   const { state, outcome } = row;
   if (isRecordAwaited(row)) return withDetail('waiting', 'Answered', 'their record is awaited');
   const detail = detailOf(row, now);
@@ -24,7 +24,7 @@ export function statusOf(row: Standing, now: number): Html {
 }
 
 /** Answered; the next step is decided once the call's record is complete. */
-function isRecordAwaited({ state, disposition, result }: Standing): boolean {
+function isRecordAwaited({ state, disposition, result }: RowStatus): boolean {
   return state === 'open' && disposition === 'answered' && result === null;
 }
 
@@ -32,7 +32,10 @@ function withDetail(tone: Parameters<typeof outcomeDot>[0], word: string, detail
   return outcomeDot(tone, html`${word} <span class="soft">${detail}</span>`);
 }
 
-function detailOf({ state, outcome, reason, result, attempts, disposition, lastDialedAt, dueAt, terms }: Standing, now: number): HtmlValue {
+function detailOf(
+  { state, outcome, reason, result, attempts, disposition, lastDialedAt, dueAt, terms }: RowStatus,
+  now: number,
+): HtmlValue {
   if (state === 'open') return lastDialedAt === null || disposition !== null ? 'next' : html`for ${since(lastDialedAt, now)}`;
   if (state === 'waiting') {
     if (dueAt === null || dueAt <= now) return 'next in line';
@@ -45,21 +48,21 @@ function detailOf({ state, outcome, reason, result, attempts, disposition, lastD
   return reasonText(reason);
 }
 
-export function lastCallOf({ state, disposition, lastDialedAt }: Standing): Html {
+export function lastCallOf({ state, disposition, lastDialedAt }: RowStatus): Html {
   if (lastDialedAt === null) return muted('None');
   if (state === 'open' && disposition === null) return html`<span class="soft">Now, since ${instant(lastDialedAt, 'brief')}</span>`;
   const { short, text } = dispositionOf[(disposition ?? 'unknown') as Disposition];
   return html`${short ?? capital(text)} <small>${instant(lastDialedAt, 'brief')}</small>`;
 }
 
-export function nextCallOf({ state, outcome, dueAt }: Pick<Standing, 'state' | 'outcome' | 'dueAt'>, now: number): HtmlValue {
+export function nextCallOf({ state, outcome, dueAt }: Pick<RowStatus, 'state' | 'outcome' | 'dueAt'>, now: number): HtmlValue {
   if (outcome !== null) return outcomeOf[outcome].next;
   if (state === 'open') return 'After this call';
   return dueAt === null || dueAt <= now ? 'Now' : html`<span class="cap">${instant(dueAt, 'minute')}</span>`;
 }
 
 /** By the current rules, and why. */
-export function nextCallSentence({ campaign, recipient, verdict }: CalleeRow): HtmlValue {
+export function nextCallSentence({ campaign, recipient, verdict }: NumberViewRow): HtmlValue {
   if (recipient.state !== 'waiting') return nextCallOf({ state: recipient.state, outcome: recipient.outcome, dueAt: null }, 0);
   if (verdict === null) return `None while the campaign is ${campaign.state}`;
   if (verdict.verdict === 'final') return `None: ${verdictReason(verdict.reason)}`;
@@ -68,7 +71,7 @@ export function nextCallSentence({ campaign, recipient, verdict }: CalleeRow): H
   return html`<span class="cap">${instant(verdict.until, 'minute')}</span>${paused}: ${verdictReason(verdict.reason)}`;
 }
 
-export function standingBadgeOf({ state, outcome }: Pick<Standing, 'state' | 'outcome'>): Html {
+export function rowStatusBadge({ state, outcome }: Pick<RowStatus, 'state' | 'outcome'>): Html {
   if (outcome === null) return state === 'open' ? badge('live', rowStateWord(state)) : badge('quiet', rowStateWord(state), 'clock');
   const { badge: [tone, drawing], short, word } = outcomeOf[outcome]; // prettier-ignore
   return badge(tone, short ?? word, drawing);

@@ -4,7 +4,7 @@ import { icon, type IconName } from '../../../presentation/html/icons.ts';
 import { capital, count, span } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import type { Disposition } from '../../../rules/disposition.ts';
-import type { CalleeCall, CalleeRow } from '../../../ledger/read/callee.ts';
+import type { NumberViewCall, NumberViewRow } from '../../../ledger/read/callee.ts';
 import type { CampaignEvent } from '../../../ledger/events.ts';
 import { reasonText } from '../../../presentation/words/causes.ts';
 import { dispositionText, eventText } from '../../../presentation/words/history.ts';
@@ -36,7 +36,7 @@ const ownEvents: ReadonlySet<CampaignEvent['type']> = new Set([
 ] as const);
 
 /** Newest first. `mayListen`: transcripts may be read. */
-export function stepsOf(own: CalleeRow, events: readonly CampaignEvent[], mayListen: boolean): Html {
+export function stepsOf(own: NumberViewRow, events: readonly CampaignEvent[], mayListen: boolean): Html {
   const { campaign, recipient, calls } = own;
   const steps = [
     ...outcomeStep(own),
@@ -74,7 +74,7 @@ export function stepsOf(own: CalleeRow, events: readonly CampaignEvent[], mayLis
   </ol>`;
 }
 
-function outcomeStep({ recipient: { outcome, reason, changed_at: at } }: CalleeRow): Step[] {
+function outcomeStep({ recipient: { outcome, reason, changed_at: at } }: NumberViewRow): Step[] {
   if (outcome === null) return [];
   const [tone, drawing]: [Tone, IconName] =
     outcome === 'completed' ? ['good', 'done'] : outcome === 'unresolved' ? ['wait', 'person'] : ['quiet', 'x'];
@@ -82,39 +82,39 @@ function outcomeStep({ recipient: { outcome, reason, changed_at: at } }: CalleeR
   return [{ key: 'step-outcome', at: at + 1, tone, drawing, title: `${outcomeOf[outcome].word}${why}`, when: instant(at, 'brief') }];
 }
 
-function callStep({ campaign, recipient }: CalleeRow, { attempt, facts }: CalleeCall, mayListen: boolean): Step {
+function callStep({ campaign, recipient }: NumberViewRow, { attempt, facts }: NumberViewCall, mayListen: boolean): Step {
   const { number, planned_at: plannedAt, posted_at: postedAt, settled_at: settledAt, disposition, conversation_id: conversation } = attempt;
   const at = postedAt ?? plannedAt;
   const talked = facts?.durationMs == null ? [] : [duration(facts.durationMs)];
-  const said = attempt.detail === null ? [] : [reasonText(attempt.detail)];
+  const details = attempt.detail === null ? [] : [reasonText(attempt.detail)];
   const came = attempt.result === null ? [] : [`came to: ${reasonText(attempt.result)}`];
   const uses = disposition !== null && attempt.counted === 0 ? ['uses up no attempt'] : [];
-  const told = capital([...talked, ...said, ...came, ...uses].join(', '));
+  const summary = capital([...talked, ...details, ...came, ...uses].join(', '));
   const listen =
     conversation !== null && mayListen ? link(callPath(campaign.campaignId, recipient.row_number, number), 'Listen and read') : null;
   return {
     key: `step-call-${number}`,
     at: settledAt === null ? at : Math.max(at, settledAt - 1),
-    ...lookOf(disposition),
+    ...styleOf(disposition),
     title: callTitle(attempt),
     when: postedAt === null ? html`planned ${instant(plannedAt, 'brief')}` : instant(at, 'brief'),
-    ...(told === '' && listen === null ? {} : { more: html`${told}${told === '' || listen === null ? '' : '. '}${listen}` }),
+    ...(summary === '' && listen === null ? {} : { more: html`${summary}${summary === '' || listen === null ? '' : '. '}${listen}` }),
   };
 }
 
-export function callTitle({ number, disposition, state }: CalleeCall['attempt']): string {
+export function callTitle({ number, disposition, state }: NumberViewCall['attempt']): string {
   const words = { planned: 'planned', posting: 'being sent', open: 'on the line' } as Readonly<Record<string, string>>;
   return `Call ${number}: ${printable(disposition === null ? (words[state] ?? reasonText(state)) : dispositionText(disposition))}`;
 }
 
-function lookOf(disposition: Disposition | null): Pick<Step, 'tone' | 'drawing'> {
+function styleOf(disposition: Disposition | null): Pick<Step, 'tone' | 'drawing'> {
   if (disposition === null) return { tone: 'live', drawing: 'phone' };
   if (disposition === 'unknown') return { tone: 'wait', drawing: 'alert' };
   if (disposition === 'voicemail') return { tone: 'quiet', drawing: 'voicemail' };
   return disposition === 'answered' || disposition === 'opted_out' ? { tone: 'good', drawing: 'phone' } : { tone: 'quiet', drawing: 'x' };
 }
 
-function waitStep(before: CalleeCall | undefined, { attempt }: CalleeCall): Step[] {
+function waitStep(before: NumberViewCall | undefined, { attempt }: NumberViewCall): Step[] {
   const from = before?.attempt.settled_at ?? null;
   const until = attempt.posted_at ?? attempt.planned_at;
   if (before === undefined || from === null || until - from < shortestWaitMs) return [];

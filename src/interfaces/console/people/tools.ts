@@ -11,13 +11,13 @@ import { reasonText, waitingText } from '../../../presentation/words/causes.ts';
 import { chip, chips, searchForm } from '../core/tools.ts';
 import { rowsPath } from '../core/links.ts';
 import { may, type ViewRequest } from '../core/view.ts';
-import { askedPath, columnsOf, fieldsOf, type Asked } from './asked.ts';
+import { peoplePath, columnsOf, fieldsOf, type PeopleQuery } from './asked.ts';
 
 interface Chip {
   words: string;
   tone?: OutcomeTone;
   people: number;
-  asks: Pick<Asked, 'state' | 'outcome'>;
+  asks: Pick<PeopleQuery, 'state' | 'outcome'>;
 }
 
 function chipsOf({ outcomes: counts, open, waiting, total }: CampaignStatus): Chip[] {
@@ -44,33 +44,33 @@ function chipsOf({ outcomes: counts, open, waiting, total }: CampaignStatus): Ch
 }
 
 /** Status filters with at least one person. */
-export function statusChips(campaign: Campaign, asked: Asked, status: CampaignStatus): Html {
+export function statusChips(campaign: Campaign, query: PeopleQuery, status: CampaignStatus): Html {
   const isHere = ({ state, outcome }: Chip['asks']): boolean =>
-    state === asked.state && outcome === asked.outcome && asked.search === '' && asked.result === '';
+    state === query.state && outcome === query.outcome && query.search === '' && query.result === '';
   const shown = chipsOf(status).filter(({ people, asks, tone }) => tone === undefined || people > 0 || isHere(asks));
   const links = shown.map(({ words, tone, people, asks }) => {
-    const order = asked.sort.by === 'next' ? ({ sort: { by: 'row' } } as const) : {};
-    const path = askedPath(campaign, asked, { ...asks, waiting: '', result: '', search: '', ...order });
+    const order = query.sort.by === 'next' ? ({ sort: { by: 'row' } } as const) : {};
+    const path = peoplePath(campaign, query, { ...asks, waiting: '', result: '', search: '', ...order });
     return chip(path, [tone === undefined ? null : html`<i class="dot ${tone}"></i>`, words], people, isHere(asks));
   });
   return html`<div class="tools">${chips('Filter by status', links)}</div>`;
 }
 
 /** Filters by talk result, if the campaign has such rules. */
-export function resultChips(campaign: Campaign, asked: Asked, { results }: CampaignStatus): HtmlValue {
+export function resultChips(campaign: Campaign, query: PeopleQuery, { results }: CampaignStatus): HtmlValue {
   const shown = Object.entries(results).toSorted(([, one], [, other]) => other - one);
   if (campaign.rules.results === undefined || shown.length === 0) return null;
   const links = shown.map(([result, talks]) => {
-    const isHere = asked.result === result;
-    const path = askedPath(campaign, asked, { state: '', outcome: '', waiting: '', search: '', result: isHere ? '' : result });
+    const isHere = query.result === result;
+    const path = peoplePath(campaign, query, { state: '', outcome: '', waiting: '', search: '', result: isHere ? '' : result });
     return chip(path, capital(reasonText(result)), talks, isHere);
   });
   return html`<div class="tools">${chips('Filter by what the talk came to', links)}</div>`;
 }
 
 /** Number of matching people, if known without counting. */
-export function countAsked(
-  { state, outcome, waiting, result, search, sort }: Asked,
+export function countMatching(
+  { state, outcome, waiting, result, search, sort }: PeopleQuery,
   status: CampaignStatus,
   groups: readonly WaitingGroup[],
 ): number | null {
@@ -84,7 +84,7 @@ export function countAsked(
 export function tools(
   request: ViewRequest,
   campaign: Campaign,
-  { asked, waiting }: { asked: Asked; waiting: readonly WaitingGroup[] },
+  { asked, waiting }: { asked: PeopleQuery; waiting: readonly WaitingGroup[] },
 ): Html {
   const everywhere = may(request, 'operate');
   const what = everywhere ? 'ID, row, at least 4 digits of a number, or what stands in a cell' : 'ID or row';
@@ -104,36 +104,38 @@ export function tools(
   </div>`;
 }
 
-function waitingMenu(campaign: Campaign, asked: Asked, groups: readonly WaitingGroup[]): HtmlValue {
-  if (groups.length === 0 && asked.waiting === '') return null;
+function waitingMenu(campaign: Campaign, query: PeopleQuery, groups: readonly WaitingGroup[]): HtmlValue {
+  if (groups.length === 0 && query.waiting === '') return null;
   const entry = (rule: string, words: string, small: string | null): Html =>
-    html`<a href="${askedPath(campaign, asked, { waiting: rule, state: '', outcome: '', search: '' })}"
-      >${icon(rule === asked.waiting ? 'check' : 'right')} <span>${words}</span>${small === null ? null : html`<small>${small}</small>`}</a
+    html`<a href="${peoplePath(campaign, query, { waiting: rule, state: '', outcome: '', search: '' })}"
+      >${icon(rule === query.waiting ? 'check' : 'right')} <span>${words}</span>${small === null ? null : html`<small>${small}</small>`}</a
     >`;
   return html`<details class="menu" id="waiting-for">
-    <summary class="btn">${icon('filter')} Waiting for: ${asked.waiting === '' ? 'anything' : waitingText(asked.waiting)}</summary>
+    <summary class="btn">${icon('filter')} Waiting for: ${query.waiting === '' ? 'anything' : waitingText(query.waiting)}</summary>
     <div class="pop left">
-      ${asked.waiting === '' ? null : entry('', 'Anything', null)}
+      ${query.waiting === '' ? null : entry('', 'Anything', null)}
       ${groups.map(({ rule, rows }) => entry(rule, capital(waitingText(rule)), plural(rows, 'person', 'people')))}
     </div>
   </details>`;
 }
 
-function columnsMenu(request: ViewRequest, campaign: Campaign, asked: Asked): HtmlValue {
+function columnsMenu(request: ViewRequest, campaign: Campaign, query: PeopleQuery): HtmlValue {
   const offered = columnsOf(request, campaign.rules.list);
-  if (asked.search !== '' || (offered.length === 0 && asked.sort.by === 'row')) return null;
+  if (query.search !== '' || (offered.length === 0 && query.sort.by === 'row')) return null;
   return html`<details class="menu" id="columns">
     <summary class="btn">${icon('list')} Columns</summary>
     <div class="pop left tall-pop">
       ${
-        asked.sort.by === 'row'
+        query.sort.by === 'row'
           ? null
-          : html`<a href="${askedPath(campaign, asked, { sort: { by: 'row' } })}">${icon('sort')} <span>In the order of the list</span></a>`
+          : html`<a href="${peoplePath(campaign, query, { sort: { by: 'row' } })}"
+              >${icon('sort')} <span>In the order of the list</span></a
+            >`
       }
       ${offered.map(({ place, column }) => {
-        const isShown = asked.columns.includes(place);
-        const columns = isShown ? asked.columns.filter((each) => each !== place) : [...asked.columns, place];
-        return html`<a href="${askedPath(campaign, asked, { columns })}"
+        const isShown = query.columns.includes(place);
+        const columns = isShown ? query.columns.filter((each) => each !== place) : [...query.columns, place];
+        return html`<a href="${peoplePath(campaign, query, { columns })}"
           >${isShown ? icon('check') : html`<span></span>`}
           <span>${printable(column)}</span>${html`<small>${isShown ? 'Shown: hide it' : 'Show it'}</small>`}</a
         >`;

@@ -1,5 +1,5 @@
-import { readAccountUse, type AccountUse, readHouseView, type HouseView } from '../../../operations/control/adjust.ts';
-import { houseLines } from '../../../presentation/words/house.ts';
+import { readAccountUse, type AccountUse, readAccountRules, type AccountRulesView } from '../../../operations/control/adjust.ts';
+import { accountRuleLines } from '../../../presentation/words/house.ts';
 import { operations } from '../../../operations/list.ts';
 import { empty, facts, figure, instant, link, linkButton, note, panel, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
@@ -21,15 +21,15 @@ export async function accountLimitsView(request: ViewRequest): Promise<View> {
     meta: html`<span>All campaigns at ${use.accountId} share these. Each has limits of its own besides.</span>`,
     body: html`${use.pace === 1000 ? null : slowed(use)}
       <section class="panel" aria-label="What all campaigns share">${facts(factsOf(use))}</section>
-      ${housePanel(request, await readHouseView(request.context))}
+      ${accountRulesPanel(request, await readAccountRules(request.context))}
       <section class="panel" aria-label="What each campaign uses">
         ${table('Campaigns under way', rows, html`<div class="pad-all">${empty('No campaign is under way', link('/', 'All campaigns'))}</div>`)}
       </section>`,
   };
 } // prettier-ignore
 
-function housePanel(request: ViewRequest, { now }: HouseView): Html {
-  const lines = houseLines(now?.rules ?? null);
+function accountRulesPanel(request: ViewRequest, { now }: AccountRulesView): Html {
+  const lines = accountRuleLines(now?.rules ?? null);
   const since = now === null || now.rules === null ? 'There are none: each campaign is held to its own file and the law.' : html`Version
     ${now.version}, since ${instant(now.setAt, 'full')}. The stricter of them and the file of a campaign binds.`;
   const body = html`<div class="pad-all stack">

@@ -6,10 +6,10 @@ import { printable, printableLines } from '../../../shared/input/printable.ts';
 import type { Turn } from '../../../service/port/call-service.ts';
 import { reasonText } from '../../../presentation/words/causes.ts';
 import { callPath, rowPath, rowsPath } from '../core/links.ts';
-import { askTranscript, inCampaign, personName, type ShownCall } from '../core/rows.ts';
+import { askTranscript, inCampaign, personName, type CallTranscript } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 import { collectedOf, readPerson, storyOf } from '../people/person.ts';
-import { standingBadgeOf } from '../people/standing.ts';
+import { rowStatusBadge } from '../people/standing.ts';
 
 /** Opening it reads from the service and is logged, so it never opens by itself. */
 export async function callView(request: ViewRequest): Promise<View> {
@@ -23,7 +23,7 @@ export async function callView(request: ViewRequest): Promise<View> {
   const view = {
     title: `Call ${call === 0 ? '' : `${call} `}to ${name}`,
     ...inCampaign(campaign, [rowsPath(campaignId), 'People'], [path, name]),
-    badge: standingBadgeOf(row),
+    badge: rowStatusBadge(row),
   } as const;
   const back = link(path, `Back to ${name}`);
   if (!may(request, 'operate')) {
@@ -57,7 +57,7 @@ function nextStep(code: string): string {
   return code === 'service_unusable' ? 'The record stays there. Load this page again later.' : '';
 }
 
-function summary({ call, conversationId, startedAt, durationMs, callResult }: ShownCall): Html {
+function summary({ call, conversationId, startedAt, durationMs, callResult }: CallTranscript): Html {
   return panel(
     'Call',
     html`<div class="pad">
@@ -72,7 +72,7 @@ function summary({ call, conversationId, startedAt, durationMs, callResult }: Sh
   );
 }
 
-function conversation(shown: ShownCall, reader: string): Html {
+function conversation(shown: CallTranscript, reader: string): Html {
   const { campaignId, row, call, isRecorded, turns, startedAt } = shown;
   const path = callPath(campaignId, row, call, '/recording');
   return panel('Recording and transcript', html`${

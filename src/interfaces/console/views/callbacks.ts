@@ -5,7 +5,7 @@ import { callbackCounts, localTimeText, reasonText } from '../../../presentation
 import { capital, plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
-import { countPromises } from '../../../ledger/rows/promises.ts';
+import { countCallbacks } from '../../../ledger/rows/promises.ts';
 import { listCallbacks, type Callback } from '../../../ledger/people/callbacks.ts';
 import { callPath, campaignNav, rowPath } from '../core/links.ts';
 import { campaignName, openCampaign, personName } from '../core/rows.ts';
@@ -19,13 +19,13 @@ export async function callbacksView(request: ViewRequest): Promise<View> {
   const { campaign, campaignId, db } = await openCampaign(request);
   const all = await listCallbacks(db, { campaignId, now: request.now });
   const open = all.filter(({ state }) => state === 'open');
-  const asked = all.filter(({ state }) => state === 'unclear');
+  const unclear = all.filter(({ state }) => state === 'unclear');
   const over = all.filter(({ state }) => state !== 'open' && state !== 'unclear');
   const mayAct = may(request, 'operate') && !hasEnded(campaign);
   const rowsOf = (some: readonly Callback[]) =>
     some.map((callback) => ({ key: keyOf(callback), cells: cellsOf(request, { campaignId, callback, mayAct }) }));
   const shown = over.slice(0, mostOver);
-  const counts = callbackCounts(await countPromises(db, campaignId, request.now), request.now);
+  const counts = callbackCounts(await countCallbacks(db, campaignId, request.now), request.now);
   return {
     title: `${campaignName(campaign)}: call backs`,
     section: 'campaigns',
@@ -37,14 +37,14 @@ export async function callbacksView(request: ViewRequest): Promise<View> {
         >Nobody calls these numbers before, and the call goes before all others then.</span
       >`,
     body: [
-      asked.length === 0
+      unclear.length === 0
         ? null
         : panel(
             'When is not clear',
-            table('When is not clear', rowsOf(asked), null, true),
-            html`<p>${plural(asked.length, 'person', 'people')} for you to decide about</p>`,
+            table('When is not clear', rowsOf(unclear), null, true),
+            html`<p>${plural(unclear.length, 'person', 'people')} for you to decide about</p>`,
           ),
-      panel('To be called back', table('To be called back', rowsOf(open), nobody(), true)),
+      panel('To be called back', table('To be called back', rowsOf(open), noCallbacks(), true)),
       over.length === 0
         ? null
         : panel(
@@ -56,7 +56,7 @@ export async function callbacksView(request: ViewRequest): Promise<View> {
   };
 }
 
-function nobody(): Html {
+function noCallbacks(): Html {
   return html`<div class="pad-all">
     ${empty('Nobody is to be called back', 'Whoever asks for it in a call stands here, by their clock and yours. On the page of a person you promise it yourself.')}
   </div>`;
@@ -66,7 +66,7 @@ function keyOf({ row, madeAt }: Callback): string {
   return `callback-${row}-${madeAt}`;
 }
 
-const looks: Readonly<Record<Callback['state'], readonly [Tone, IconName]>> = {
+const stateStyles: Readonly<Record<Callback['state'], readonly [Tone, IconName]>> = {
   open: ['live', 'clock'],
   unclear: ['wait', 'person'],
   kept: ['good', 'check'],
@@ -80,7 +80,7 @@ function cellsOf(
   { campaignId, callback, mayAct }: { campaignId: string; callback: Callback; mayAct: boolean },
 ): Record<string, HtmlValue> {
   const { row, externalId, state, dueAt, isOverdue, reason, said, fromAttempt, madeBy } = callback;
-  const [tone, drawing] = isOverdue ? (['bad', 'alert'] as const) : looks[state];
+  const [tone, drawing] = isOverdue ? (['bad', 'alert'] as const) : stateStyles[state];
   const nth = Number(fromAttempt?.split('/').at(-1));
   return {
     Person: two(

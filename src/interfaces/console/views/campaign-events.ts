@@ -7,8 +7,8 @@ import { openCampaign, inCampaign } from '../core/rows.ts';
 import { chip, pager } from '../core/tools.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 import type { EventType } from '../../../rules/events.ts';
-import { eventTypes, toldEvents } from '../../../presentation/words/events.ts';
-import { feed, readNames, tellAll } from '../campaign/activity.ts';
+import { eventTypes, describedEvents } from '../../../presentation/words/events.ts';
+import { feed, readNames, renderEventLines } from '../campaign/activity.ts';
 
 const pageSize = 50;
 const kindsWithinMs = 60;
@@ -21,13 +21,13 @@ export async function campaignEventsView(request: ViewRequest): Promise<View> {
   const before = Number(request.query('before'));
   const isLater = Number.isSafeInteger(before) && before > 0;
   const found = await readNewestEvents(db, campaignId, {
-    types: kind === '' ? toldEvents : typesOfKind(kind),
+    types: kind === '' ? describedEvents : typesOfKind(kind),
     limit: pageSize + 1,
     beforeSeq: isLater ? before : undefined,
   });
   const lines = await request.cache.readWithin(kindsWithinMs, `kinds ${campaignId}`, () => readEventKinds(db, campaignId));
   const events = found.slice(0, pageSize);
-  const told = tellAll(events, await readNames(db, campaignId, events), kind !== '');
+  const feedLines = renderEventLines(events, await readNames(db, campaignId, events), kind !== '');
   const next = found.length > pageSize ? events.at(-1)?.seq : undefined;
   const ways = pager(
     (at) => withQuery(campaignPath(campaignId, '/events'), { kind, ...at }),
@@ -43,7 +43,7 @@ export async function campaignEventsView(request: ViewRequest): Promise<View> {
     body: [
       kindChips(campaignId, kind, lines),
       panel(kind === '' ? 'Activity' : 'Log', [
-        told.length === 0 ? nothing(campaignId, kind) : feed(told),
+        feedLines.length === 0 ? nothing(campaignId, kind) : feed(feedLines),
         isLater || next !== undefined ? html`<footer>${ways}</footer>` : null,
       ]),
     ],

@@ -9,16 +9,16 @@ import { icon } from '../../../presentation/html/icons.ts';
 import { findRehearsal } from '../../../ledger/console/rehearsals.ts';
 import { readNewestEvents } from '../../../ledger/events.ts';
 import { readCampaignView, type CampaignView, readLastActs } from '../../../ledger/read/campaign-view.ts';
-import { toldEvents } from '../../../presentation/words/events.ts';
+import { describedEvents } from '../../../presentation/words/events.ts';
 import { readWhy } from '../../../operations/control/why.ts';
 import { readCampaignParts } from '../../../operations/control/read-cache.ts';
-import { feed, readNames, tellAll } from '../campaign/activity.ts';
+import { feed, readNames, renderEventLines } from '../campaign/activity.ts';
 import { headActions, headMeta, readProof } from '../campaign/head.ts';
 import { campaignNotes } from '../campaign/notes.ts';
 import { cannotPanel, endedCallsPanel, hoursPanel, liveCallsPanel, outcomesPanel, waitingPanel } from '../campaign/panels.ts';
 import { callsByHour, keyFigures, spark, type Measured } from '../campaign/key-figures.ts';
-import { hero, peopleOf, type Seen } from '../campaign/progress.ts';
-import { reasonOf, standingBadge } from '../campaign/standing.ts';
+import { hero, peopleOf, type ProgressData } from '../campaign/progress.ts';
+import { reasonOf, statusBadge } from '../campaign/standing.ts';
 import { campaignNav, campaignPath } from '../core/links.ts';
 import { campaignName, openCampaign } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
@@ -26,7 +26,7 @@ import { may, type View, type ViewRequest } from '../core/view.ts';
 /** Hours open, and workers come and go, without an event. */
 const againMs = 15_000;
 /** How long a page waits for Temporal; a refresh shows a later answer. */
-const lookWithinMs = 120;
+const whyWithinMs = 120;
 /** While parts are still being read. */
 const soonMs = 1_000;
 const mostEvents = 8;
@@ -36,14 +36,14 @@ export async function campaignView(request: ViewRequest): Promise<View> {
   const { clock, context, now } = request;
   const { campaign, campaignId, db } = await openCampaign(request);
   // Runs while the database is read.
-  const asked = readWhy({ ...context, campaign }, clock, lookWithinMs);
+  const pendingWhy = readWhy({ ...context, campaign }, clock, whyWithinMs);
   const view = await readCampaignView(db, campaign, now);
   const { status, needs, limits } = view;
   const acts = await readLastActs(db, campaignId);
   const parts = await readCampaignParts(context, partsShown, { campaign, now });
   const { forecast = null, waiting = [] } = parts;
   const proof = await readProof(request, campaignId);
-  const why = await asked;
+  const why = await pendingWhy;
   const at = { clock, now: context.now(), serviceNow: now };
   const reason = reasonOf(why, { status, acts, at });
   const { brief, first, others } = campaignNotes(campaignId, { reason, needs, proof, mayAct: may(request, 'operate') });
@@ -52,7 +52,7 @@ export async function campaignView(request: ViewRequest): Promise<View> {
   const isReading = why.look === undefined || partsShown.some((name) => parts[name] === undefined);
   return {
     title: campaignName(campaign),
-    badge: standingBadge(why, status, at, limits),
+    badge: statusBadge(why, status, at, limits),
     actions: headActions(request, campaign, { isRehearsed }),
     meta: [headMeta(campaign, acts, proof), apiText(campaign) === null ? null : html`<span>Calls through ${apiText(campaign)}</span>`],
     tabs: campaignNav(campaign, 'overview'),
@@ -64,7 +64,7 @@ export async function campaignView(request: ViewRequest): Promise<View> {
   };
 }
 
-async function columns(request: ViewRequest, view: CampaignView & Seen, measured: Measured): Promise<Html> {
+async function columns(request: ViewRequest, view: CampaignView & ProgressData, measured: Measured): Promise<Html> {
   const { campaign, status, people, waiting } = view;
   const unreached = (status.outcomes.exhausted ?? 0) === 0 ? {} : await countUnreached(request.context.store.db, campaign.campaignId);
   return html`<div class="cols">
@@ -130,8 +130,8 @@ function retryNote(request: ViewRequest, { campaign, status }: CampaignView, unr
 
 async function eventsPanel({ context }: ViewRequest, { campaign: { campaignId } }: CampaignView): Promise<HtmlValue> {
   const { db } = context.store;
-  const read = await readNewestEvents(db, campaignId, { types: toldEvents, limit: 4 * mostEvents });
-  const lines = tellAll(read, await readNames(db, campaignId, read)).slice(0, mostEvents);
+  const read = await readNewestEvents(db, campaignId, { types: describedEvents, limit: 4 * mostEvents });
+  const lines = renderEventLines(read, await readNames(db, campaignId, read)).slice(0, mostEvents);
   return panel(
     'Recent activity',
     lines.length === 0 ? empty('Nothing yet', 'What happens to the campaign stands here.') : feed(lines),

@@ -37,14 +37,14 @@ interface Page {
 }
 
 export async function campaignsView(request: ViewRequest): Promise<View> {
-  const asked = {
+  const query = {
     show: shows.find((each) => each === (request.sent?.get('show') ?? request.query('show'))),
     search: (request.sent?.get('search') ?? '').trim().slice(0, 200),
     number: Math.max(1, Math.trunc(Number(request.query('page'))) || 1),
   };
-  const key = `${asked.show ?? ''} ${asked.number} ${asked.search}`;
+  const key = `${query.show ?? ''} ${query.number} ${query.search}`;
   const drafts = await readDrafts(request);
-  const page = withDrafts(await request.cache.read(`campaigns ${key}`, () => readPage(request, asked)), drafts.length);
+  const page = withDrafts(await request.cache.read(`campaigns ${key}`, () => readPage(request, query)), drafts.length);
   const campaigns = page.briefs.map(({ campaign }) => campaign);
   const { context, clock } = request;
   const whys = await request.cache.readWithin(whyWithinMs, `whys ${key}`, () =>
@@ -84,7 +84,7 @@ function withDrafts(page: Page, drafts: number): Page {
   return { ...page, counts: { ...page.counts, all: all + drafts, going: going + drafts } };
 }
 
-async function readPage({ context, now }: ViewRequest, asked: { show: Show | undefined; number: number; search: string }): Promise<Page> {
+async function readPage({ context, now }: ViewRequest, query: { show: Show | undefined; number: number; search: string }): Promise<Page> {
   const { db } = context.store;
   const all = (await listCampaigns(db)).toReversed();
   const needy = await readNeedy(context.store.db, all, now);
@@ -97,11 +97,11 @@ async function readPage({ context, now }: ViewRequest, asked: { show: Show | und
     ended: all.filter((campaign) => hasEnded(campaign)),
   };
   // If there are many, ended ones are behind a filter.
-  const show = asked.show ?? (asked.search === '' && all.length > pageSize && of.going.length > 0 ? 'going' : 'all');
-  const wanted = asked.search.toLowerCase();
-  const found = of[show].filter(({ campaignId, name }) => `${campaignId}\n${name ?? ''}`.toLowerCase().includes(wanted));
+  const show = query.show ?? (query.search === '' && all.length > pageSize && of.going.length > 0 ? 'going' : 'all');
+  const searchText = query.search.toLowerCase();
+  const found = of[show].filter(({ campaignId, name }) => `${campaignId}\n${name ?? ''}`.toLowerCase().includes(searchText));
   const pages = Math.max(1, Math.ceil(found.length / pageSize));
-  const number = Math.min(asked.number, pages);
+  const number = Math.min(query.number, pages);
   const briefs: (CampaignBrief & { acts: LastActs })[] = [];
   for (const campaign of found.slice((number - 1) * pageSize, number * pageSize)) {
     const { campaignId } = campaign;
@@ -110,7 +110,7 @@ async function readPage({ context, now }: ViewRequest, asked: { show: Show | und
     briefs.push({ ...brief, acts });
   }
   const counts = { all: of.all.length, going: of.going.length, needs: of.needs.length, ended: of.ended.length };
-  return { show, search: asked.search, number, counts, pages, briefs };
+  return { show, search: query.search, number, counts, pages, briefs };
 }
 
 async function readNeedy(

@@ -7,7 +7,7 @@ import { campaignPath, withQuery } from '../core/links.ts';
 import { campaignName } from '../core/rows.ts';
 import { chip, chips, pager } from '../core/tools.ts';
 import type { View, ViewRequest } from '../core/view.ts';
-import { decisionPanel, decisionsTitle, nobodyWaits, whyTheyWait } from './unresolved.ts';
+import { decisionPanel, decisionsTitle, noDecisions, whyTheyWait } from './unresolved.ts';
 
 const pageSize = 25;
 
@@ -28,7 +28,7 @@ export async function decisionsView(request: ViewRequest): Promise<View> {
       campaigns.length < 2 ? null : campaignChips(campaigns, people),
       panels.length > 0
         ? panels
-        : panel('People', nobodyWaits('Whoever may have been called without anybody knowing stands here, and is not called again before.')),
+        : panel('People', noDecisions('Whoever may have been called without anybody knowing stands here, and is not called again before.')),
       pager((at) => withQuery('/decisions', at), [!isFirst && ['First people', {}], next !== null && ['Next people', next]]),
     ],
   };
@@ -48,13 +48,13 @@ async function readPage(
 ): Promise<{ panels: HtmlValue[]; next: { campaign: string; after: number } | null }> {
   const { now, context } = request;
   const { db } = context.store;
-  const asked = request.query('campaign');
-  const at = campaigns.findIndex(({ campaignId }) => campaignId === asked);
+  const fromCampaign = request.query('campaign');
+  const at = campaigns.findIndex(({ campaignId }) => campaignId === fromCampaign);
   const panels: HtmlValue[] = [];
   for (const campaign of campaigns.slice(Math.max(0, at))) {
     const { campaignId } = campaign;
     const after = Number(request.query('after'));
-    const afterRow = campaignId === asked && Number.isSafeInteger(after) && after > 0 ? after : 0;
+    const afterRow = campaignId === fromCampaign && Number.isSafeInteger(after) && after > 0 ? after : 0;
     const { rows, next } = await readDoubtfulPage(db, campaign, { afterRow, limit: pageSize - panels.length, now });
     const where = link(campaignPath(campaignId, '/unresolved'), campaignName(campaign));
     panels.push(...rows.map((row) => decisionPanel(request, campaignId, row, where)));

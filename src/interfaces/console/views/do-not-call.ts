@@ -33,7 +33,7 @@ const spans = { spanMs: 7 * dayMs, endMs: 30 * dayMs };
 const pageSize = 50;
 const mostSearched = 200;
 
-interface Asked {
+interface EntryQuery {
   kind: EntryKind;
   search: string;
   page: number;
@@ -194,9 +194,9 @@ const kindWords: Readonly<Record<EntryKind, string>> = {
 };
 
 async function entries(request: ViewRequest, { kinds }: ListFigures): Promise<HtmlValue> {
-  const asked = readAsked(request);
-  const { entries: read, hasMore } = await readEntryPage(request.context.store.db, { ...asked, pageSize });
-  const { kind, page, search } = asked;
+  const query = readEntryQuery(request);
+  const { entries: read, hasMore } = await readEntryPage(request.context.store.db, { ...query, pageSize });
+  const { kind, page, search } = query;
   return [
     html`<div class="tools" id="entries-tools">
       ${chips(
@@ -214,22 +214,22 @@ async function entries(request: ViewRequest, { kinds }: ListFigures): Promise<Ht
       ${numbersForm(request, accountScope, { to: entriesPath({ kind, page }) })}
     </div>`,
     read.length === 0
-      ? html`<div class="panel pad-all">${nothingFound(asked)}</div>`
+      ? html`<div class="panel pad-all">${nothingFound(query)}</div>`
       : html`<section class="panel" aria-label="Numbers that are not called, newest first">
           ${table(
             'Numbers that are not called, newest first',
             read.map((entry, index) => ({ key: `entry-${index + 1}`, cells: cellsOf(entry, request) })),
           )}
-          ${pages(asked, read.length, hasMore)}
+          ${pages(query, read.length, hasMore)}
         </section>`,
   ];
 }
 
-function readAsked(request: ViewRequest): Asked {
-  const said = (name: string) => request.sent?.get(name) ?? request.query(name);
-  const page = Number(said('page'));
+function readEntryQuery(request: ViewRequest): EntryQuery {
+  const readParam = (name: string) => request.sent?.get(name) ?? request.query(name);
+  const page = Number(readParam('page'));
   return {
-    kind: entryKinds.find((each) => each === said('kind')) ?? 'all',
+    kind: entryKinds.find((each) => each === readParam('kind')) ?? 'all',
     search: (request.sent?.get('search') ?? '').trim().slice(0, mostSearched),
     page: Number.isSafeInteger(page) && page > 0 && page < 1e9 ? page : 1,
   };
@@ -253,7 +253,7 @@ function cellsOf(entry: StoredSuppression, request: ViewRequest): Record<string,
   return isRemovable ? { ...cells, '': postButton('/do-not-call/remove', fields, 'Allow again…', 'sm bare') } : cells;
 }
 
-function pages({ kind, search, page }: Asked, shown: number, hasMore: boolean): Html {
+function pages({ kind, search, page }: EntryQuery, shown: number, hasMore: boolean): Html {
   const first = (page - 1) * pageSize + 1;
   const steps = [page > 1 && (['Newer', { page: page - 1 }] as const), hasMore && (['Older', { page: page + 1 }] as const)];
   return html`<footer>
@@ -262,7 +262,7 @@ function pages({ kind, search, page }: Asked, shown: number, hasMore: boolean): 
   </footer>`;
 }
 
-function nothingFound({ search, page, kind }: Asked): HtmlValue {
+function nothingFound({ search, page, kind }: EntryQuery): HtmlValue {
   const all = link(entriesPath({}), 'Clear filters');
   if (search !== '')
     return empty('No number matches', ['Write four digits or more, or a part of who added it, of the reason or of a campaign. ', all]);

@@ -3,7 +3,7 @@ import { duration, empty, facts, figure, id, instant, panel } from '../../../pre
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import type { CalleeCall, CalleeRow } from '../../../ledger/read/callee.ts';
+import type { NumberViewCall, NumberViewRow } from '../../../ledger/read/callee.ts';
 import { accountScope, type StoredSuppression } from '../../../ledger/rows/suppressions.ts';
 import { purposeOf } from '../../../rules/consent.ts';
 import { ownFields } from '../../../list/row-fields.ts';
@@ -12,7 +12,7 @@ import { callPath, rowPath, rowsPath } from '../core/links.ts';
 import { campaignName, inCampaign, numbersForm, personName, rowBadge, shownNumber } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 import { listCells, nameColumn } from '../core/cells.ts';
-import { callsOf, lastCallOf, nextCallOf, nextCallSentence, standingBadgeOf, statusOf } from '../people/standing.ts';
+import { callsOf, lastCallOf, nextCallOf, nextCallSentence, rowStatusBadge, statusOf } from '../people/standing.ts';
 import { actsOf, collectedOf, localTime, readPerson, storyOf, type Person } from '../people/person.ts';
 import { callTitle } from '../people/steps.ts';
 
@@ -25,7 +25,7 @@ export async function personView(request: ViewRequest): Promise<View> {
     // Another campaign may call the number too.
     follows: others.length > 0 ? 'all' : campaignId,
     ...inCampaign(campaign, [rowsPath(campaignId), 'People']),
-    badge: standingBadgeOf(row),
+    badge: rowStatusBadge(row),
     actions: row.e164 === null ? null : numbersForm(request, campaignId, { to: rowPath(campaignId, row.row) }),
     meta: headOf(request, seen),
     body: [
@@ -87,9 +87,10 @@ function factsPanel(request: ViewRequest, { campaign: { rules }, row, own, calle
         ['Calls', callsOf(row.attempts, rules.retry.maxAttempts)],
         ['Last call', lastCallOf(row)],
         ...ownFields.map(({ label, term }): [string, HtmlValue] => {
-          const said = row.terms[term];
-          if (term === 'notBefore' || term === 'expiresAt') return [label, typeof said === 'number' ? instant(said, 'minute') : null];
-          return [label, said === null ? null : String(said)];
+          const termValue = row.terms[term];
+          if (term === 'notBefore' || term === 'expiresAt')
+            return [label, typeof termValue === 'number' ? instant(termValue, 'minute') : null];
+          return [label, termValue === null ? null : String(termValue)];
         }),
         ...(rules.consent === undefined ? [] : [['Agreed', consentOf(row.terms.consentedAt)] as const]),
         ['Changed', instant(row.changedAt, 'minute')],
@@ -137,13 +138,13 @@ function actsPanel(request: ViewRequest, person: Person): Html | null {
 }
 
 /** Newest first. Collected values take the role operate. */
-function callPanels(request: ViewRequest, own: CalleeRow | undefined): HtmlValue {
+function callPanels(request: ViewRequest, own: NumberViewRow | undefined): HtmlValue {
   if (own === undefined || own.calls.length === 0)
     return panel('Calls', empty('No call was planned yet', 'When it is their turn, the call stands here with its result.'));
   return own.calls.toReversed().map((call) => callPanel(request, own, call));
 }
 
-function callPanel(request: ViewRequest, { campaign, recipient }: CalleeRow, { attempt, facts: known }: CalleeCall): Html {
+function callPanel(request: ViewRequest, { campaign, recipient }: NumberViewRow, { attempt, facts: known }: NumberViewCall): Html {
   const { number, posted_at: postedAt, planned_at: plannedAt, conversation_id: conversation } = attempt;
   const values = collectedOf({ facts: known });
   const mayListen = may(request, 'operate');
@@ -193,7 +194,7 @@ function logPanel({ callee, campaign, others }: Person): Html | null {
   </details>`; // prettier-ignore
 }
 
-function elsewherePanel(others: readonly CalleeRow[]): Html | null {
+function elsewherePanel(others: readonly NumberViewRow[]): Html | null {
   if (others.length === 0) return null;
   return panel(
     'Same number elsewhere',

@@ -13,31 +13,36 @@ import { pager } from '../core/tools.ts';
 import { campaignNav, campaignPath, fixPath, rowPath, rowsPath } from '../core/links.ts';
 import { inCampaign, numbersForm, openCampaign, personName, shownNumber, stateBadge } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
-import { askedPath, columnsOf, fieldsOf, queryOf, readAsked, type Asked } from '../people/asked.ts';
+import { peoplePath, columnsOf, fieldsOf, queryOf, readPeopleQuery, type PeopleQuery } from '../people/asked.ts';
 import { listCells } from '../core/cells.ts';
 import { drawer } from '../people/drawer.ts';
 import { lastCallOf, nextCallOf, statusOf } from '../people/standing.ts';
-import { countAsked, resultChips, statusChips, tools } from '../people/tools.ts';
+import { countMatching, resultChips, statusChips, tools } from '../people/tools.ts';
 
 const pageSize = 50;
 
 export async function rowsView(request: ViewRequest): Promise<View> {
   const { now, cache, context } = request;
   const { campaign, campaignId, db } = await openCampaign(request);
-  const asked = readAsked(request, campaign);
+  const peopleQuery = readPeopleQuery(request, campaign);
   const { list } = campaign.rules;
-  if (asked.sort.by === 'column') await orderByColumn(context.store, campaignId, asked.sort.place);
-  const query = { ...queryOf(asked, may(request, 'operate')), cells: asked.columns.length > 0 };
-  const { rows, next } = await readPeople(db, campaignId, { ...query, order: asked.sort, after: asked.after, limit: pageSize }, now);
+  if (peopleQuery.sort.by === 'column') await orderByColumn(context.store, campaignId, peopleQuery.sort.place);
+  const query = { ...queryOf(peopleQuery, may(request, 'operate')), cells: peopleQuery.columns.length > 0 };
+  const { rows, next } = await readPeople(
+    db,
+    campaignId,
+    { ...query, order: peopleQuery.sort, after: peopleQuery.after, limit: pageSize },
+    now,
+  );
   const status = await cache.read(`status ${campaignId}`, () => readStatus(db, campaign));
   const { waiting = [] } = await readCampaignParts(context, ['waiting'], { campaign, now });
   const isSearch = request.sent !== null;
-  const columns = columnsOf(request, list).filter(({ place }) => asked.columns.includes(place));
+  const columns = columnsOf(request, list).filter(({ place }) => peopleQuery.columns.includes(place));
   const people = rows.map((row) => ({ row, cells: cellsOf(row.cells, campaign, request) }));
-  const side = await drawer(request, campaign, asked);
-  const fields = new URLSearchParams({ ...fieldsOf(asked, list), search: asked.search, after: asked.after });
-  const here = askedPath(campaign, asked, { after: asked.after, person: asked.person });
-  const shown = countAsked(asked, status, waiting);
+  const side = await drawer(request, campaign, peopleQuery);
+  const fields = new URLSearchParams({ ...fieldsOf(peopleQuery, list), search: peopleQuery.search, after: peopleQuery.after });
+  const here = peoplePath(campaign, peopleQuery, { after: peopleQuery.after, person: peopleQuery.person });
+  const shown = countMatching(peopleQuery, status, waiting);
   return {
     title: 'People',
     // A refresh would lose the search.
@@ -45,27 +50,27 @@ export async function rowsView(request: ViewRequest): Promise<View> {
     ...inCampaign(campaign),
     badge: stateBadge(campaign.state),
     actions: [
-      correctButton(request, campaign, asked, status.outcomes.rejected ?? 0),
+      correctButton(request, campaign, peopleQuery, status.outcomes.rejected ?? 0),
       numbersForm(request, campaignId, isSearch ? { to: rowsPath(campaignId), search: fields } : { to: here }),
       moreMenu(request, campaign),
     ],
     tabs: campaignNav(campaign, 'rows'),
     body: [
-      statusChips(campaign, asked, status),
-      resultChips(campaign, asked, status),
-      tools(request, campaign, { asked, waiting }),
+      statusChips(campaign, peopleQuery, status),
+      resultChips(campaign, peopleQuery, status),
+      tools(request, campaign, { asked: peopleQuery, waiting }),
       html`<div class="${side === null ? 'people' : 'people with-drawer'}">
         <section class="panel" aria-labelledby="people">
-          <h2 class="hidden" id="people">${titleOf(asked)}</h2>
-          ${rows.length === 0 ? nothingFound(asked, campaign) : peopleTable(request, campaign, { asked, people, columns })}
+          <h2 class="hidden" id="people">${titleOf(peopleQuery)}</h2>
+          ${rows.length === 0 ? nothingFound(peopleQuery, campaign) : peopleTable(request, campaign, { asked: peopleQuery, people, columns })}
           ${
-            rows.length === 0 && asked.after === ''
+            rows.length === 0 && peopleQuery.after === ''
               ? null
               : html`<footer>
                   <span>${count(rows.length)}${shown === null ? ' shown' : ` of ${count(shown)} people`}</span>
                   ${pager(
-                    ({ after = '' }) => (isSearch ? rowsPath(campaignId) : askedPath(campaign, asked, { after: String(after) })),
-                    [asked.after !== '' && ['First', { after: '' }], next !== null && ['Next', { after: next }]],
+                    ({ after = '' }) => (isSearch ? rowsPath(campaignId) : peoplePath(campaign, peopleQuery, { after: String(after) })),
+                    [peopleQuery.after !== '' && ['First', { after: '' }], next !== null && ['Next', { after: next }]],
                     { fields: isSearch ? Object.fromEntries(fields) : null },
                   )}
                 </footer>`
@@ -77,7 +82,7 @@ export async function rowsView(request: ViewRequest): Promise<View> {
   };
 }
 
-function titleOf({ search, sort }: Asked): string {
+function titleOf({ search, sort }: PeopleQuery): string {
   if (search !== '') return 'Found';
   const orders = {
     row: 'in the order of the list',
@@ -88,7 +93,7 @@ function titleOf({ search, sort }: Asked): string {
   return `People, ${orders[sort.by]}`;
 }
 
-function correctButton(request: ViewRequest, { campaignId }: Campaign, { outcome }: Asked, rejected: number): HtmlValue {
+function correctButton(request: ViewRequest, { campaignId }: Campaign, { outcome }: PeopleQuery, rejected: number): HtmlValue {
   if (!may(request, 'operate') || rejected === 0 || (outcome !== 'cannot' && outcome !== 'rejected')) return null;
   return linkButton(fixPath(campaignId), `Correct ${plural(rejected, 'row')}…`, '', 'pencil');
 }
@@ -104,7 +109,7 @@ function moreMenu(request: ViewRequest, campaign: Campaign): HtmlValue {
   ]);
 }
 
-function nothingFound({ search, state, outcome, waiting, result, after }: Asked, campaign: Campaign): Html {
+function nothingFound({ search, state, outcome, waiting, result, after }: PeopleQuery, campaign: Campaign): Html {
   const all = link(rowsPath(campaign.campaignId), 'Clear filters');
   if (search !== '') return empty('No one matches', ['A whole ID, or # and a row such as #12, finds one person. ', all]);
   if (state !== '' || outcome !== '' || waiting !== '' || result !== '' || after !== '') return empty('No one matches', all);
@@ -115,13 +120,13 @@ function cellsOf(cells: string | undefined, { campaignId, rules }: Campaign, req
   return cells === undefined ? [] : listCells(cells, rules.list, request.numbersShown(campaignId)).map(({ value }) => value);
 }
 
-interface Shown {
-  asked: Asked;
+interface TableData {
+  asked: PeopleQuery;
   people: readonly { row: CampaignRow; cells: readonly string[] }[];
   columns: readonly { place: number; column: string }[];
 }
 
-function peopleTable(request: ViewRequest, campaign: Campaign, { asked, people, columns }: Shown): Html {
+function peopleTable(request: ViewRequest, campaign: Campaign, { asked, people, columns }: TableData): Html {
   const { list } = campaign.rules;
   const idPlace = list.idColumn === null ? -1 : list.columns.indexOf(list.idColumn);
   const head = (words: string, sort: RowOrder): Html => sortHead(words, sort, { campaign, asked });
@@ -141,16 +146,16 @@ function peopleTable(request: ViewRequest, campaign: Campaign, { asked, people, 
 }
 
 /** Search results are too few to sort. */
-function sortHead(words: string, sort: RowOrder, { campaign, asked }: { campaign: Campaign; asked: Asked }): Html {
+function sortHead(words: string, sort: RowOrder, { campaign, asked }: { campaign: Campaign; asked: PeopleQuery }): Html {
   if (asked.search !== '') return html`<th scope="col">${words}</th>`;
   const isHere = sort.by === asked.sort.by && (sort.by !== 'column' || asked.sort.by !== 'column' || sort.place === asked.sort.place);
   const filters = sort.by === 'next' ? { state: '' as const, outcome: '' as const } : {};
   return html`<th scope="col" ${isHere ? html`aria-sort="${sort.by === 'last' ? 'descending' : 'ascending'}"` : null}>
-    <a href="${askedPath(campaign, asked, { sort, ...filters })}">${words} ${isHere ? icon('down') : null}</a>
+    <a href="${peoplePath(campaign, asked, { sort, ...filters })}">${words} ${isHere ? icon('down') : null}</a>
   </th>`;
 }
 
-interface Line extends Omit<Shown, 'people'> {
+interface Line extends Omit<TableData, 'people'> {
   row: CampaignRow;
   cells: readonly string[];
 }
@@ -160,7 +165,7 @@ function personLine(request: ViewRequest, campaign: Campaign, { asked, row, cell
   const { campaignId } = campaign;
   const name = personName(row.row, row.externalId);
   const page = rowPath(campaignId, row.row);
-  const beside = asked.search === '' ? askedPath(campaign, asked, { after: asked.after, person: row.row }) : null;
+  const beside = asked.search === '' ? peoplePath(campaign, asked, { after: asked.after, person: row.row }) : null;
   return html`<tr id="row-${row.row}" class="go" ${row.row === asked.person ? html`aria-current="true"` : null}>
     <th scope="row">
       ${beside === null ? html`<a href="${page}">${name}</a>` : html`<a class="to-page" href="${page}">${name}</a><a class="to-drawer" href="${beside}">${name}</a>`}

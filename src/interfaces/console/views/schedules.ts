@@ -91,11 +91,11 @@ function nothing(mayCreate: boolean): Html {
 }
 
 async function cellsOf(request: ViewRequest, view: ScheduleView): Promise<Record<string, HtmlValue>> {
-  const { campaignId, list, when, timeZone, note: said, state } = view;
+  const { campaignId, list, when, timeZone, note: noteText, state } = view;
   const [tone, word, drawing] = states[state];
   return {
     Schedule: two(html`<b class="named">${campaignId}</b>`, html`<span class="whole">${printable(list)}</span>`),
-    State: two(badge(tone, word, drawing), said === null ? null : printable(said)),
+    State: two(badge(tone, word, drawing), noteText === null ? null : printable(noteText)),
     Runs: when === null ? muted('–') : two(printable(recurrenceText(when)), zoneText(timeZone ?? 'UTC')),
     'Next run': nextRuns(request, view),
     'Last run': await lastRun(request, view),

@@ -3,7 +3,7 @@ import { empty, link, panel, scrolled } from '../../../presentation/html/element
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import { searchPeople, type FoundPerson } from '../../../operations/control/search.ts';
+import { searchPeople, type FoundRecipient } from '../../../operations/control/search.ts';
 import { campaignPath, rowPath } from '../core/links.ts';
 import { campaignName, personName, shownNumber } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
@@ -37,8 +37,8 @@ function form(request: ViewRequest, text: string): Html {
 }
 
 async function results(request: ViewRequest, text: string): Promise<Html> {
-  const asked = { text, everywhere: may(request, 'operate'), limit: most };
-  const { people, isComplete } = await searchPeople(request.context, asked, request.now);
+  const query = { text, everywhere: may(request, 'operate'), limit: most };
+  const { people, isComplete } = await searchPeople(request.context, query, request.now);
   const found = plural(people.length, 'person', 'people');
   return panel(
     isComplete ? found : `The first ${found}`,
@@ -48,12 +48,12 @@ async function results(request: ViewRequest, text: string): Promise<Html> {
   );
 }
 
-function foundTable(request: ViewRequest, people: readonly FoundPerson[]): Html {
+function foundTable(request: ViewRequest, people: readonly FoundRecipient[]): Html {
   const heads = ['Person', 'Campaign', 'Number', 'Status', 'Found in'];
   return scrolled('People who were found', { by: 'found', heads, lines: people.map((person) => line(request, person)) });
 }
 
-function line(request: ViewRequest, { campaign, row, match }: FoundPerson): Html {
+function line(request: ViewRequest, { campaign, row, match }: FoundRecipient): Html {
   const { campaignId } = campaign;
   return html`<tr id="found-${campaignId}-${row.row}" class="go">
     <th scope="row"><a href="${rowPath(campaignId, row.row)}">${personName(row.row, row.externalId)}</a></th>

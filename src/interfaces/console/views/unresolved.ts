@@ -18,8 +18,8 @@ const pageSize = 25;
 export async function unresolvedView(request: ViewRequest): Promise<View> {
   const { now } = request;
   const { campaign, campaignId, db } = await openCampaign(request);
-  const asked = Number(request.query('after'));
-  const afterRow = Number.isSafeInteger(asked) && asked > 0 ? asked : 0;
+  const afterParam = Number(request.query('after'));
+  const afterRow = Number.isSafeInteger(afterParam) && afterParam > 0 ? afterParam : 0;
   const causes = await countUnresolved(db, campaignId);
   const { rows, next } = await readDoubtfulPage(db, campaign, { afterRow, limit: pageSize, now });
   const path = campaignPath(campaignId, '/unresolved');
@@ -38,7 +38,7 @@ export async function unresolvedView(request: ViewRequest): Promise<View> {
         ? rows.map((row) => decisionPanel(request, campaignId, row))
         : panel(
             'People',
-            nobodyWaits(open === 0 ? 'What became of each call is known, or is still being looked for.' : link(path, 'First people')),
+            noDecisions(open === 0 ? 'What became of each call is known, or is still being looked for.' : link(path, 'First people')),
           ),
       pager((at) => withQuery(path, at), [afterRow > 0 && ['First people', {}], next !== null && ['Next people', { after: next }]]),
       causesPanel(causes),
@@ -52,7 +52,7 @@ export function decisionsTitle(open: number): string {
 
 export const whyTheyWait = 'Nobody knows whether they were called. Nobody is called twice by accident, so they wait for you.';
 
-export function nobodyWaits(next: HtmlValue): Html {
+export function noDecisions(next: HtmlValue): Html {
   return empty('Nobody needs a decision', next);
 }
 

@@ -3,7 +3,7 @@ import { html, type Html, type HtmlValue } from '../../../presentation/html/html
 import { printable } from '../../../shared/input/printable.ts';
 import { listWithWaiting, type WebhookWithWaiting } from '../../../ledger/webhooks/waiting.ts';
 import type { Webhook } from '../../../ledger/webhooks/registry.ts';
-import { waitingText, webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
+import { waitingText, webhookAsJson, webhookStatus } from '../../../presentation/words/hooks.ts';
 import { webhookPath } from '../core/links.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
@@ -45,10 +45,10 @@ function cellsOf(webhook: WebhookWithWaiting, request: ViewRequest): Record<stri
   const { place } = webhookAsJson(webhook);
   const [tone, word] = tones[state];
   const now = request.context.now();
-  const standing = webhookStanding(webhook, now);
+  const status = webhookStatus(webhook, now);
   return {
     Address: two(html`<b class="named whole">${printable(place)}</b>`, id(webhookId)),
-    State: two(badge(tone, word), standing === state ? null : html`<span class="whole">${printable(standing)}</span>`),
+    State: two(badge(tone, word), status === state ? null : html`<span class="whole">${printable(status)}</span>`),
     Events: two(types === null ? 'All events' : html`<span class="whole">${types.join(', ')}</span>`, campaignId ?? 'all campaigns'),
     // Real time, which may differ from the service clock.
     'Last taken': two(

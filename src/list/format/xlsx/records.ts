@@ -8,14 +8,14 @@ import { readStyles } from './number-format.ts';
 import { readAllXml } from './xml.ts';
 
 /** Selects the named sheet, else the first visible one. Throws ListFileError. */
-export async function describeWorkbook(path: string, wanted: string | undefined): Promise<ListDescription> {
+export async function describeWorkbook(path: string, sheetName: string | undefined): Promise<ListDescription> {
   const archive = await WorkbookArchive.open(path);
   try {
     const { sheets } = await readWorkbook(archive);
-    const sheet = findSheet(path, sheets, wanted);
+    const sheet = findSheet(path, sheets, sheetName);
     const others = sheets.filter(({ part, hidden }) => part !== null && !hidden).length - 1;
     const more =
-      wanted === undefined && others > 0 ? `, the first of ${String(others + 1)}; list.sheet in the campaign file names another` : '';
+      sheetName === undefined && others > 0 ? `, the first of ${String(others + 1)}; list.sheet in the campaign file names another` : '';
     const notes = [`sheet ${JSON.stringify(sheet.name)} of an Excel workbook${more}`];
     return { layout: { kind: 'sheet', sheet: sheet.name, width: 0, recordsAbove: 0 }, notes };
   } catch (error) {
@@ -86,16 +86,16 @@ function asRecord({ number, cells, uncomputed }: SheetRow, row: number, headerWi
   return record;
 }
 
-function findSheet(path: string, sheets: readonly WorkbookSheet[], wanted: string | undefined): { name: string; part: string } {
+function findSheet(path: string, sheets: readonly WorkbookSheet[], sheetName: string | undefined): { name: string; part: string } {
   const withCells = sheets.filter(({ part }) => part !== null);
   const found =
-    wanted === undefined ? (withCells.find(({ hidden }) => !hidden) ?? withCells[0]) : withCells.find(({ name }) => name === wanted);
+    sheetName === undefined ? (withCells.find(({ hidden }) => !hidden) ?? withCells[0]) : withCells.find(({ name }) => name === sheetName);
   if (found?.part != null) return { name: found.name, part: found.part };
-  if (wanted === undefined) throw new ListFileError(path, 'this workbook has no sheet with cells');
+  if (sheetName === undefined) throw new ListFileError(path, 'this workbook has no sheet with cells');
   const names = withCells.map(({ name }) => name);
-  const guess = didYouMean(wanted, names);
+  const guess = didYouMean(sheetName, names);
   const known = names.map((name) => JSON.stringify(name)).join(', ');
-  throw new ListFileError(path, `there is no sheet ${JSON.stringify(wanted)}.${guess} The sheets are ${known}`);
+  throw new ListFileError(path, `there is no sheet ${JSON.stringify(sheetName)}.${guess} The sheets are ${known}`);
 }
 
 interface WorkbookSheet {

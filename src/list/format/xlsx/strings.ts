@@ -13,8 +13,8 @@ export class CappedText {
   #text = '';
 
   add(text: string): void {
-    const room = longestText - this.#text.length;
-    if (room > 0) this.#text += text.length > room ? text.slice(0, room) : text;
+    const remaining = longestText - this.#text.length;
+    if (remaining > 0) this.#text += text.length > remaining ? text.slice(0, remaining) : text;
   }
 
   /** Returns the text and resets it. */

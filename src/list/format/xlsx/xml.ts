@@ -22,7 +22,7 @@ export async function* readXml(stream: Readable, handlers: XmlHandlers): AsyncGe
   });
   parser.on('openTag', (name, attributes) => {
     silentFor = 0;
-    handlers.open(localName(name), (wanted) => attributeOf(attributes(), wanted));
+    handlers.open(localName(name), (attributeName) => attributeOf(attributes(), attributeName));
   });
   parser.on('text', (text) => handlers.text?.(decodeEntities(text)));
   parser.on('cdata', (text) => handlers.text?.(text));
@@ -48,8 +48,8 @@ function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }
 
-function attributeOf(attributes: Readonly<Record<string, string>>, wanted: string): string | undefined {
-  const value = attributes[wanted];
+function attributeOf(attributes: Readonly<Record<string, string>>, attributeName: string): string | undefined {
+  const value = attributes[attributeName];
   return value === undefined ? undefined : decodeEntities(value);
 }
 

@@ -8,7 +8,7 @@ import { streams, works } from './works.ts';
 import type { Store } from '../../../ledger/tx.ts';
 
 /** Thread program for background work, one job at a time, over its own connection. */
-const { location } = workerData as AsideInput;
+const { location } = workerData as BackgroundInput;
 /** Waits longer for the write lock than foreground work. */
 const sqlite = { cacheKib: 16 * 1024, looksForMs: 60_000 };
 /** Lets requests for pages go first. On Linux it is the thread's own priority; elsewhere the whole process's. */
@@ -18,29 +18,29 @@ let store: Store | null = null;
 if (platform === 'linux') setPriority(niceness);
 
 answerOwner(
-  ({ name, told }: AsideQuestion) => (name in works ? work(name, told) : pieces(name, told)),
+  ({ name, told }: BackgroundRequest) => (name in works ? work(name, told) : pieces(name, told)),
   () => store?.close(),
 );
 
-async function work(name: string, told: unknown[]): Promise<unknown> {
-  return (works as Named)[name]?.(await open(), ...told);
+async function work(name: string, args: unknown[]): Promise<unknown> {
+  return (works as Named)[name]?.(await open(), ...args);
 }
 
-async function* pieces(name: string, told: unknown[]): AsyncGenerator {
-  yield* (streams as Named)[name]?.(await open(), ...told) as AsyncIterable<unknown>;
+async function* pieces(name: string, args: unknown[]): AsyncGenerator {
+  yield* (streams as Named)[name]?.(await open(), ...args) as AsyncIterable<unknown>;
 }
 
 async function open(): Promise<Store> {
   return (store ??= await openStore(location, 'as-is', (path) => createSqliteDialect(path, sqlite)));
 }
 
-type Named = Record<string, ((store: Store, ...told: unknown[]) => unknown) | undefined>;
+type Named = Record<string, ((store: Store, ...args: unknown[]) => unknown) | undefined>;
 
-export interface AsideInput {
+export interface BackgroundInput {
   location: StoreLocation;
 }
 
-export interface AsideQuestion {
+export interface BackgroundRequest {
   name: string;
   told: unknown[];
 }

@@ -1,24 +1,24 @@
 import type { StoreLocation } from '../../../ledger/open-ledger.ts';
 import { programBeside, Threads } from '../../../ledger/threads/thread.ts';
-import type { AsideInput, AsideQuestion } from './aside-thread.ts';
-import type { Aside } from './works.ts';
+import type { BackgroundInput, BackgroundRequest } from './aside-thread.ts';
+import type { Background } from './works.ts';
 
 const program = programBeside('aside-thread', import.meta.url);
 /** Limits imports and files at once, since each holds memory. */
 const mostWorks = 2;
 
 /** Background work in threads: one permanent for reads, and one per other job. */
-export function asideInThreads(location: StoreLocation): Aside {
-  const input: AsideInput = { location };
-  const reading = new Threads<AsideQuestion>(program, input, { most: 1, keep: true });
-  const working = new Threads<AsideQuestion>(program, input, { most: mostWorks, keep: false });
-  const aside = {
-    read: (name: string, ...told: unknown[]) => reading.ask({ name, told }),
-    work: (name: string, ...told: unknown[]) => working.ask({ name, told }),
-    stream: (name: string, ...told: unknown[]) => working.pieces({ name, told }),
+export function backgroundInThreads(location: StoreLocation): Background {
+  const input: BackgroundInput = { location };
+  const reading = new Threads<BackgroundRequest>(program, input, { most: 1, keep: true });
+  const working = new Threads<BackgroundRequest>(program, input, { most: mostWorks, keep: false });
+  const background = {
+    read: (name: string, ...args: unknown[]) => reading.ask({ name, told: args }),
+    work: (name: string, ...args: unknown[]) => working.ask({ name, told: args }),
+    stream: (name: string, ...args: unknown[]) => working.pieces({ name, told: args }),
     close: async () => {
       await Promise.all([reading.close(), working.close()]);
     },
   };
-  return aside as unknown as Aside;
+  return background as unknown as Background;
 }

@@ -3,10 +3,10 @@ import { readCampaignReport } from '../../../ledger/read/campaign-report.ts';
 import { readTalkTotal } from '../../../ledger/read/call-groups.ts';
 import { readClockStrip } from '../../../ledger/read/clock-strip.ts';
 import { lastChange, readResults, type ResultFilter } from '../../../ledger/read/result-rows.ts';
-import { readCourse } from '../../../ledger/read/timeline.ts';
+import { readCampaignTimeline } from '../../../ledger/read/timeline.ts';
 import { readWaiting } from '../../../ledger/read/waiting.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
-import type { BundleWish, ConversationFile } from '../../../presentation/evidence/bundle.ts';
+import type { BundleRequest, ConversationFile } from '../../../presentation/evidence/bundle.ts';
 import type { renderResults } from '../../../presentation/results/file.ts';
 import type { Store } from '../../../ledger/tx.ts';
 
@@ -26,18 +26,18 @@ export const works = {
   forecast: async ({ db }: Store, campaign: Campaign, now: number) => (await import('./forecast.ts')).readForecast(db, campaign, now),
   waiting: async ({ db }: Store, campaign: Pick<Campaign, 'campaignId'>, now: number) => readWaiting(db, campaign, now),
   hours: async ({ db }: Store, campaign: Campaign, now: number) => readClockStrip(db, campaign, now),
-  course: async ({ db }: Store, campaign: Campaign, now: number) => readCourse(db, campaign, now),
+  course: async ({ db }: Store, campaign: Campaign, now: number) => readCampaignTimeline(db, campaign, now),
   talk: async ({ db }: Store, { campaignId }: Pick<Campaign, 'campaignId'>) => readTalkTotal(db, campaignId),
   lastChange: async ({ db }: Store, { campaignId }: Pick<Campaign, 'campaignId'>) => lastChange(db, campaignId),
   report: async (store: Store, campaign: Campaign, now: number) => readCampaignReport(store, campaign, now),
-  htmlReport: async (store: Store, asked: { campaigns: readonly Campaign[]; now: number; people: boolean }) => {
+  htmlReport: async (store: Store, request: { campaigns: readonly Campaign[]; now: number; people: boolean }) => {
     const { readReportData } = await import('../../../presentation/report/report-data.ts');
     const { renderHtmlReport } = await import('../../../presentation/report/html-report.ts');
-    return renderHtmlReport(await readReportData(store, { ...asked, verify: {} }));
+    return renderHtmlReport(await readReportData(store, { ...request, verify: {} }));
   },
-  evidence: async (store: Store, wish: BundleWish, conversations: readonly ConversationFile[]) => {
+  evidence: async (store: Store, request: BundleRequest, conversations: readonly ConversationFile[]) => {
     const { makeBundle } = await import('../../../presentation/evidence/bundle.ts');
-    return makeBundle(store, wish, { conversations });
+    return makeBundle(store, request, { conversations });
   },
   importFile: async (store: Store, { path, ...input }: FileImport) => {
     const { readCampaignFile } = await import('../../../campaign/file/file.ts');
@@ -55,28 +55,28 @@ export const streams = {
 
 type Works = typeof works;
 type Streams = typeof streams;
-type Told<Work> = Work extends (store: Store, ...told: infer Args) => unknown ? Args : never;
+type Told<Work> = Work extends (store: Store, ...ArgsOf: infer Args) => unknown ? Args : never;
 
 /** Runs background work. Errors keep name, message and facts, but may lose their class. */
-export interface Aside {
+export interface Background {
   /** Reads for display: one after the other. */
-  read<Name extends keyof Works>(name: Name, ...told: Told<Works[Name]>): ReturnType<Works[Name]>;
+  read<Name extends keyof Works>(name: Name, ...args: Told<Works[Name]>): ReturnType<Works[Name]>;
   /** Long work, parallel to reads. */
-  work<Name extends keyof Works>(name: Name, ...told: Told<Works[Name]>): ReturnType<Works[Name]>;
+  work<Name extends keyof Works>(name: Name, ...args: Told<Works[Name]>): ReturnType<Works[Name]>;
   /** Advances only as the pieces are consumed. */
-  stream<Name extends keyof Streams>(name: Name, ...told: Told<Streams[Name]>): ReturnType<Streams[Name]>;
+  stream<Name extends keyof Streams>(name: Name, ...args: Told<Streams[Name]>): ReturnType<Streams[Name]>;
   /** Waits for pending answers. */
   close(): Promise<void>;
 }
 
 /** Runs in this thread, for a process without other callers. */
-export function asideInPlace(store: Store): Aside {
-  const run = <Name extends keyof Works>(name: Name, ...told: Told<Works[Name]>) =>
-    (works[name] as (store: Store, ...args: unknown[]) => unknown)(store, ...told) as ReturnType<Works[Name]>;
+export function backgroundInPlace(store: Store): Background {
+  const run = <Name extends keyof Works>(name: Name, ...args: Told<Works[Name]>) =>
+    (works[name] as (store: Store, ...args: unknown[]) => unknown)(store, ...args) as ReturnType<Works[Name]>;
   return {
     read: run,
     work: run,
-    stream: (name, ...told) => (streams[name] as (store: Store, ...args: unknown[]) => ReturnType<Streams[typeof name]>)(store, ...told),
+    stream: (name, ...args) => (streams[name] as (store: Store, ...args: unknown[]) => ReturnType<Streams[typeof name]>)(store, ...args),
     close: async () => {},
   };
 }

@@ -6,7 +6,7 @@ import {
   unruledWarnings,
   type UnruledCountry,
   refuseMissingBasis,
-  refuseWithoutHouse,
+  refuseUnmetAccountRules,
 } from '../../../campaign/preflight/warnings.ts';
 import type { Config } from '../../../shared/config.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
@@ -19,31 +19,31 @@ import {
   describeImpossible,
   impossibleAsJson,
   refuseImpossible,
-  WindowCensus,
+  WindowStats,
   type ImpossibleWindows,
 } from '../../../campaign/preflight/impossible.ts';
-import { Preflight, type CheckedRow, type Outlook, type PreflightReport } from '../../../campaign/preflight/preflight.ts';
-import { ConsentCensus, refuseOpenConsent, unnamedConsent } from '../../../campaign/preflight/consent-columns.ts';
+import { Preflight, type CheckedRow, type PreflightForecast, type PreflightReport } from '../../../campaign/preflight/preflight.ts';
+import { ConsentStats, refuseOpenConsent, unnamedConsent } from '../../../campaign/preflight/consent-columns.ts';
 import { opensTooLate, refuseTooEarlyEnd } from '../../../campaign/preflight/start-time.ts';
 import { hooksOf } from '../../../temporal/start-campaign.ts';
 import { HookError } from '../../../shared/hooks/errors.ts';
 import { refuseClosed, refuseWritten } from '../../../shared/hooks/networks.ts';
 import { isKeptUrl } from '../../../shared/input/kept-url.ts';
-import { houseLackText, lacksOfHouse, withHouse } from '../../../rules/house-rules.ts';
-import { lacksBasis, type LawOutlook } from '../../../rules/hours/legal-hours.ts';
+import { missingRequirementsText, missingRequirements, withAccountRules } from '../../../rules/house-rules.ts';
+import { lacksBasis, type LawSummary } from '../../../rules/hours/legal-hours.ts';
 import { lawAsJson } from '../../../presentation/words/law.ts';
-import { unasked, type CheckedCampaign, type CheckedLedger, type LedgerState } from './ledger.ts';
+import { uncheckedLedger, type CheckedCampaign, type CheckedLedger, type LedgerState } from './ledger.ts';
 import { checkRecords, type RecordsState, checkService, clockOfService, type ServiceState } from './service.ts';
 import { cannotFinishLine } from '../../../presentation/words/forecast.ts';
 import type { CampaignFile } from '../../../campaign/file/campaign-file.ts';
 
-export interface CheckReport extends PreflightReport, Outlook {
+export interface CheckReport extends PreflightReport, PreflightForecast {
   service: ServiceState;
   ledger: LedgerState;
   records: RecordsState;
   /** Countries without a known rule for calling hours. */
   withoutRule: readonly UnruledCountry[];
-  law: LawOutlook;
+  law: LawSummary;
   /** Advice for the operator although the file is valid. */
   warnings: string[];
 }
@@ -56,7 +56,7 @@ export interface CheckResult {
   report: CheckReport;
   impossible: ImpossibleWindows;
   /** What the file leaves open about consent. */
-  consent: ConsentCensus;
+  consent: ConsentStats;
   /** Whether a start would reach every callable recipient at least once. */
   canGo: boolean;
   /** Why no recipient could ever be called; null: nothing prevents it. */
@@ -90,17 +90,17 @@ export async function checkCampaign({ config, file, ...input }: CheckInput): Pro
   const own = campaignRules(file, header.columns, now);
   const startsAt = dialsFrom(own, now);
   const leftOut = { asked: false, reason: 'left out by --offline' } as const;
-  const ledger = isOffline ? unasked(leftOut) : await openLedger({ campaignId: file.id, rules: own, at: startsAt });
-  const rules = withHouse(own, ledger.house);
+  const ledger = isOffline ? uncheckedLedger(leftOut) : await openLedger({ campaignId: file.id, rules: own, at: startsAt });
+  const rules = withAccountRules(own, ledger.house);
   const preflight = new Preflight(rules, startsAt);
-  const census = new WindowCensus(rules, now);
-  const consent = new ConsentCensus(file, rules);
+  const windowStats = new WindowStats(rules, now);
+  const consent = new ConsentStats(file, rules);
   try {
-    await takeRows(judgeRows(consent.count(census.count(readRecipients(file, header, rules))), preflight, ledger));
+    await takeRows(evaluateRows(consent.count(windowStats.count(readRecipients(file, header, rules))), preflight, ledger));
   } finally {
     await ledger.close();
   }
-  const unruled = census.unruled();
+  const unruled = windowStats.unruled();
   const records = isOffline ? leftOut : await checkRecords(config, rules);
   const accountLines = ledger.state.asked ? ledger.state.accountLines : null;
   const service = isOffline ? leftOut : await checkService(config, rules);
@@ -109,7 +109,7 @@ export async function checkCampaign({ config, file, ...input }: CheckInput): Pro
     records,
     ...preflight.outlook({ assumptions, accountLines, records: records.asked ? records : null }),
     withoutRule: unruled,
-    law: census.law(),
+    law: windowStats.law(),
     service,
     ledger: ledger.state,
     warnings: [
@@ -122,7 +122,7 @@ export async function checkCampaign({ config, file, ...input }: CheckInput): Pro
       ...ledger.warnings,
     ],
   };
-  const impossible = census.find(now);
+  const impossible = windowStats.find(now);
   return {
     file,
     rules,
@@ -141,7 +141,7 @@ export function refuseUnstartable({ file, rules, report, impossible, consent }: 
   refuseEmptyCampaign({ file, rules }, report);
   refuseImpossible(file, rules, impossible);
   refuseMissingBasis(file, report.law);
-  refuseWithoutHouse(file, rules);
+  refuseUnmetAccountRules(file, rules);
   refuseOpenConsent(file, rules, consent);
   refuseTooEarlyEnd(file, rules, report);
 }
@@ -163,7 +163,7 @@ async function drain(rows: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of rows) continue;
 }
 
-async function* judgeRows(chunks: AsyncIterable<ListRow[]>, preflight: Preflight, ledger: CheckedLedger): AsyncGenerator<CheckedRow[]> {
+async function* evaluateRows(chunks: AsyncIterable<ListRow[]>, preflight: Preflight, ledger: CheckedLedger): AsyncGenerator<CheckedRow[]> {
   for await (const rows of chunks) yield preflight.add(rows, await ledger.look(rows));
 }
 
@@ -188,11 +188,11 @@ async function hookWarnings(config: Config, { rules, isOffline }: { rules: Campa
   return warnings;
 }
 
-function obstacleOf(rules: CampaignRules, report: CheckReport, impossible: ImpossibleWindows, consent: ConsentCensus): string | null {
+function obstacleOf(rules: CampaignRules, report: CheckReport, impossible: ImpossibleWindows, consent: ConsentStats): string | null {
   if (impossible.all) return 'no recipient in the list can ever be called';
   if (lacksBasis(report.law).length > 0) return 'the law asks for consent, and the campaign file does not state its basis';
-  const lacks = lacksOfHouse(rules);
-  if (lacks.length > 0) return houseLackText(lacks, rules.house?.version ?? 0);
+  const lacks = missingRequirements(rules);
+  if (lacks.length > 0) return missingRequirementsText(lacks, rules.house?.version ?? 0);
   if (unnamedConsent(rules) !== null) return 'the campaign file states basis: consent and does not say where the list has it (consent:)';
   if (consent.open().length > 0) return 'the list has columns that look like consent, and the campaign file does not say what they are';
   return opensTooLate(rules, report) === null ? null : 'no recipient in the list can be called before ends_at';

@@ -2,7 +2,7 @@ import { checkCaller, startRefusal, type Caller } from '../../../campaign/prefli
 import type { Config } from '../../../shared/config.ts';
 import type { CallService } from '../../../service/port/call-service.ts';
 import type { ServiceClock } from '../../../service/port/service-clock.ts';
-import type { CallerStanding } from '../../../rules/caller-choice.ts';
+import type { CallerStatus } from '../../../rules/caller-choice.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { printableLines, printable } from '../../../shared/input/printable.ts';
 import { readClock, ServiceUnusableError, withService } from '../service.ts';
@@ -20,7 +20,7 @@ export type ServiceState =
       url: string;
       agentId: string;
       /** Empty before the service was asked. `verified`: null when not reported. */
-      callers: Pick<CallerStanding, 'phoneNumberId' | 'fault' | 'verified'>[];
+      callers: Pick<CallerStatus, 'phoneNumberId' | 'fault' | 'verified'>[];
       /** Why the service prevents a start, and what to do; null: it does not. */
       refusal: string | null;
       notes: readonly string[];

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ScheduleHandle } from '@temporalio/client';
-import { firingCampaignId } from '../../../rules/hours/firing-time.ts';
+import { scheduledCampaignId } from '../../../rules/hours/firing-time.ts';
 import {
-  findCallingFiring,
-  findGoingFiring,
-  firingCampaigns,
+  findCallingRunCampaign,
+  findActiveRunCampaign,
+  listRunCampaigns,
   listSchedules as listStored,
   removeSchedule,
   type Schedule,
@@ -45,8 +45,8 @@ const automaticNotes = { pause: 'paused by a person', resume: 'resumed by a pers
 export async function pauseSchedule(control: Control, campaignId: string, note?: string): Promise<ScheduleChange> {
   const session = await connected(control);
   const { schedule, state } = await requireState(session, campaignId);
-  const wanted = note ?? writtenNote(state.note) ?? automaticNotes.pause;
-  if (!state.paused || wanted !== state.note) await handleOf(session, schedule).pause(wanted);
+  const newNote = note ?? writtenNote(state.note) ?? automaticNotes.pause;
+  if (!state.paused || newNote !== state.note) await handleOf(session, schedule).pause(newNote);
   return changeOf(session, schedule, state);
 }
 
@@ -89,13 +89,13 @@ export async function fireSchedule(
   }
   await refuseBeside(session, schedule);
   await handleOf(session, schedule).trigger('SKIP');
-  const { scheduledAt, workflowId } = await awaitFiring(session, schedule, before);
-  return { campaignId: firingCampaignId(campaignId, scheduledAt, before.timeZone), workflowId, scheduledAt };
+  const { scheduledAt, workflowId } = await awaitRun(session, schedule, before);
+  return { campaignId: scheduledCampaignId(campaignId, scheduledAt, before.timeZone), workflowId, scheduledAt };
 }
 
 /** The worker would skip this run. Throws ScheduleMessageError. */
 async function refuseBeside({ store }: Session, schedule: Schedule): Promise<void> {
-  const going = await findCallingFiring(store.db, schedule);
+  const going = await findCallingRunCampaign(store.db, schedule);
   if (going === undefined) return;
   const { campaignId, state } = going;
   throw new ScheduleMessageError(
@@ -116,7 +116,7 @@ export async function continueSchedule(
   const { config, store, temporal } = session;
   const schedule = await requireSchedule(session, campaignId);
   // A run skipped since has left no campaign.
-  const last = (await findGoingFiring(store.db, schedule)) ?? (await firingCampaigns(store.db, schedule))[0];
+  const last = (await findActiveRunCampaign(store.db, schedule)) ?? (await listRunCampaigns(store.db, schedule))[0];
   if (last === undefined) {
     throw new ScheduleMessageError(
       `No run of ${campaignId} has left a campaign to continue: carillon schedule describe ${campaignId} shows the last one.`,
@@ -149,7 +149,7 @@ export async function deleteSchedule(control: Control, campaignId: string): Prom
 
 const beginLimitMs = 30_000;
 
-async function awaitFiring(
+async function awaitRun(
   { temporal }: Session,
   { scheduleId }: Schedule,
   before: ScheduleState,

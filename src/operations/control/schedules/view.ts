@@ -1,9 +1,9 @@
 import { foreseen } from '../../../shared/input/errors.ts';
 import { readListSource, showSource } from '../../../list/source.ts';
-import { firingCampaignId } from '../../../rules/hours/firing-time.ts';
+import { scheduledCampaignId } from '../../../rules/hours/firing-time.ts';
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
-import { isLeftToPromises } from '../../../ledger/rows/promises.ts';
-import { lastFiring, type Schedule, findSchedule, listSchedules } from '../../../ledger/campaign/schedules.ts';
+import { hasOnlyCallbacksLeft } from '../../../ledger/rows/promises.ts';
+import { readLastScheduledRun, type Schedule, findSchedule, listSchedules } from '../../../ledger/campaign/schedules.ts';
 import { type ScheduleState, describeSchedule, scheduleIdOf } from '../../../temporal/schedules.ts';
 import type { Session } from '../control.ts';
 import { describeCronFault } from '../../../temporal/cron-expression.ts';
@@ -13,7 +13,7 @@ import { campaignQueues } from '../../../rules/ids.ts';
 import type { LedgerAccess } from '../ledger.ts';
 import type { Store } from '../../../ledger/tx.ts';
 
-export interface LastFiring {
+export interface LastRun {
   scheduledAt: string;
   /** The campaign that the run started, or was to start. */
   campaignId: string;
@@ -61,27 +61,27 @@ function recurrenceOf(state: ScheduleState | null): Parameters<typeof clockEffec
 }
 
 /** The database has results while they are kept; only Temporal knows a run that no worker has taken. */
-async function readLast(store: Store, schedule: Schedule, state: ScheduleState | null): Promise<LastFiring | null> {
+async function readLast(store: Store, schedule: Schedule, state: ScheduleState | null): Promise<LastRun | null> {
   const timeZone = state?.timeZone ?? 'UTC';
-  const told = await lastFiring(store.db, schedule.campaignId, schedule.scheduleId);
+  const lastRun = await readLastScheduledRun(store.db, schedule.campaignId, schedule.scheduleId);
   const begunAt = state?.last == null ? null : Math.floor(state.last.scheduledAt / 1000) * 1000;
-  if (state?.last != null && begunAt !== null && begunAt > (told?.scheduledAt ?? 0)) {
+  if (state?.last != null && begunAt !== null && begunAt > (lastRun?.scheduledAt ?? 0)) {
     return {
       scheduledAt: iso(begunAt),
-      campaignId: firingCampaignId(schedule.campaignId, begunAt, timeZone),
+      campaignId: scheduledCampaignId(schedule.campaignId, begunAt, timeZone),
       result: state.isRunning ? 'beginning' : 'failed',
       reason: state.isRunning
         ? 'no worker has taken it yet, or its list is being imported'
         : `its workflow ${state.last.workflowId} has ended: Temporal shows how`,
     };
   }
-  if (told === undefined) return null;
-  const { campaignId, failure } = told;
-  const scheduledAt = iso(told.scheduledAt);
+  if (lastRun === undefined) return null;
+  const { campaignId, failure } = lastRun;
+  const scheduledAt = iso(lastRun.scheduledAt);
   if (failure !== null) return { scheduledAt, campaignId, result: 'failed', reason: failure };
   const campaign = await findCampaign(store.db, campaignId);
   const reason = campaign?.stateReason ?? null;
-  if (campaign?.state === 'running' && (await isLeftToPromises(store.db, campaignId)))
+  if (campaign?.state === 'running' && (await hasOnlyCallbacksLeft(store.db, campaignId)))
     return { scheduledAt, campaignId, result: 'callbacks', reason };
   return { scheduledAt, campaignId, result: campaign?.state ?? 'gone', reason };
 }

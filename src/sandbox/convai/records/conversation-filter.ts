@@ -5,11 +5,11 @@ import { configOf, languageOfAgent, variablesOf } from '../../core/conversation/
 import type { Call } from '../../core/state/call.ts';
 import { callSuccess, wireStatus } from './conversation-record.ts';
 import { reasonOf } from './conversation-metadata.ts';
-import { SeenConversation, type ConversationView } from './seen-conversation.ts';
+import { ObservedConversation, type ConversationView } from './seen-conversation.ts';
 
 export type ConversationQuery = Partial<z.output<RequestSchemas['conversationPage']>>;
 
-type Test = (seen: SeenConversation) => boolean;
+type Test = (seen: ObservedConversation) => boolean;
 
 /** Throws 422 for an unreadable variable filter. */
 export function conversationFilter(query: ConversationQuery, view: ConversationView): (call: Call) => boolean {
@@ -26,21 +26,21 @@ export function conversationFilter(query: ConversationQuery, view: ConversationV
     ...testOf(least, (seconds, { durationSeconds }) => durationSeconds >= seconds),
     ...testOf(most, (seconds, { durationSeconds }) => durationSeconds <= seconds),
     ...testOf(excluded, (statuses, { state }) => !statuses.includes(wireStatus(state))),
-    ...testOf(reasons, (wanted, seen) => wanted.includes(reasonOf(seen))),
-    ...testOf(languages, (wanted, { call }) => wanted.includes(languageOfAgent(configOf(call)))),
+    ...testOf(reasons, (expected, seen) => expected.includes(reasonOf(seen))),
+    ...testOf(languages, (expected, { call }) => expected.includes(languageOfAgent(configOf(call)))),
     ...variableTests(query),
-    ...testOf(success, (wanted, seen) => (wanted === 'error' ? seen.ended && seen.course.brokeDown : callSuccess(seen) === wanted)),
+    ...testOf(success, (expected, seen) => (expected === 'error' ? seen.ended && seen.course.brokeDown : callSuccess(seen) === expected)),
     ...testOf(search, (text, seen) => !seen.shown.withholds(seen.talk) && seen.turns.some((turn) => holds(turn.text, text))),
   ];
   if (tests.length === 0) return () => true;
   return (call) => {
-    const seen = new SeenConversation(call, view);
+    const seen = new ObservedConversation(call, view);
     return tests.every((test) => test(seen));
   };
 }
 
-function testOf<Wanted>(wanted: Wanted | undefined, test: (wanted: Wanted, seen: SeenConversation) => boolean): Test[] {
-  return wanted === undefined ? [] : [(seen) => test(wanted, seen)];
+function testOf<Wanted>(expected: Wanted | undefined, test: (expected: Wanted, seen: ObservedConversation) => boolean): Test[] {
+  return expected === undefined ? [] : [(seen) => test(expected, seen)];
 }
 
 function holds(text: string, part: string): boolean {
@@ -63,14 +63,14 @@ function variableTests({ dynamic_variable_params: params = [], dynamic_variable_
 
 /** `name:op:value`; the value may contain colons, the name may not. An empty value means unset. */
 function readVariableFilter(text: string, parameter: string): { name: string; test: (value: string | null) => boolean } {
-  const [, name, operator, wanted] = /^([^:]+):(eq|neq|gt|gte|lt|lte|in):(.*)$/s.exec(text) ?? [];
+  const [, name, operator, operand] = /^([^:]+):(eq|neq|gt|gte|lt|lte|in):(.*)$/s.exec(text) ?? [];
   const refuse = (why: string) => refuseField(['query', parameter], why, 'invalid_filter', text);
-  if (name === undefined || wanted === undefined) throw refuse('Must be name:op:value, where op is one of eq, neq, gt, gte, lt, lte, in.');
-  if (operator === 'eq') return { name, test: (value) => (value ?? '') === wanted };
-  if (operator === 'neq') return { name, test: (value) => (value ?? '') !== wanted };
-  if (operator === 'in') return { name, test: (value) => value !== null && wanted.split('|').includes(value) };
-  const limit = Number(wanted);
-  if (wanted.trim() === '' || Number.isNaN(limit)) throw refuse(`The operator ${operator ?? ''} needs a number.`);
+  if (name === undefined || operand === undefined) throw refuse('Must be name:op:value, where op is one of eq, neq, gt, gte, lt, lte, in.');
+  if (operator === 'eq') return { name, test: (value) => (value ?? '') === operand };
+  if (operator === 'neq') return { name, test: (value) => (value ?? '') !== operand };
+  if (operator === 'in') return { name, test: (value) => value !== null && operand.split('|').includes(value) };
+  const limit = Number(operand);
+  if (operand.trim() === '' || Number.isNaN(limit)) throw refuse(`The operator ${operator ?? ''} needs a number.`);
   const holdsFor = comparisons[operator as keyof typeof comparisons];
   return { name, test: (value) => value !== null && value.trim() !== '' && holdsFor(Number(value), limit) };
 }

@@ -1,10 +1,10 @@
 import { configOf, languageOfAgent } from '../../core/conversation/call-config.ts';
 import { recipientIdOf, type Call, type SocketFacts } from '../../core/state/call.ts';
-import type { SeenConversation } from './seen-conversation.ts';
+import type { ObservedConversation } from './seen-conversation.ts';
 import type { Turn, TurnUsage, ToolUse } from '../../core/state/talk.ts';
 import { findModel, priceUsage } from '../../models/catalogue.ts';
 
-export function baseMetadata(seen: SeenConversation): Record<string, unknown> {
+export function baseMetadata(seen: ObservedConversation): Record<string, unknown> {
   const { call, startedAt, ended, course, durationSeconds } = seen;
   return {
     start_time: seen.isoTime(startedAt),
@@ -13,7 +13,7 @@ export function baseMetadata(seen: SeenConversation): Record<string, unknown> {
   };
 }
 
-export function innerMetadata(seen: SeenConversation): Record<string, unknown> {
+export function innerMetadata(seen: ObservedConversation): Record<string, unknown> {
   const { call } = seen;
   const channel = call.channel ?? 'phone';
   return {
@@ -35,14 +35,14 @@ export function innerMetadata(seen: SeenConversation): Record<string, unknown> {
 }
 
 /** What went wrong; the published record also shows it for unanswered calls. */
-function errorOf({ ended, course, shown, facts }: SeenConversation): { code: number; reason: string } | null {
+function errorOf({ ended, course, shown, facts }: ObservedConversation): { code: number; reason: string } | null {
   const { brokeDown, terminationReason: reason, answeredAt } = course;
   if (!ended || !(brokeDown || (facts.unansweredIsError && answeredAt === null && !shown.isBare))) return null;
   return { code: course.errorCode ?? 1011, reason };
 }
 
 /** Termination reason; empty while unknown or hidden. */
-export function reasonOf({ ended, course, shown }: SeenConversation): string {
+export function reasonOf({ ended, course, shown }: ObservedConversation): string {
   return ended && !shown.isBare ? course.terminationReason : '';
 }
 
@@ -52,7 +52,7 @@ function describeCampaignOf({ campaign }: Call): Record<string, unknown> {
   return { campaign: { campaign_id: campaignId, campaign_lead_id: leadId, cold_attempt: 1, conversation_type: 'initial' } };
 }
 
-function describePhoneCall({ call, course, hasCarrierResult, shown, facts }: SeenConversation): Record<string, unknown> {
+function describePhoneCall({ call, course, hasCarrierResult, shown, facts }: ObservedConversation): Record<string, unknown> {
   return {
     type: facts.provider,
     ...(shown.shows('direction') ? { direction: call.direction } : {}),

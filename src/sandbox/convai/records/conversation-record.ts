@@ -3,7 +3,7 @@ import { concealHeaders, concealSecrets } from '../../schemas/request-schemas.ts
 import type { Turn, Assessment } from '../../core/state/talk.ts';
 import type { Call, CallState } from '../../core/state/call.ts';
 import { baseMetadata, innerMetadata, reasonOf, innerTurn } from './conversation-metadata.ts';
-import { SeenConversation, type ConversationView } from './seen-conversation.ts';
+import { ObservedConversation, type ConversationView } from './seen-conversation.ts';
 
 const wireStatuses = {
   queued: 'initiated',
@@ -19,7 +19,7 @@ export function wireStatus(state: CallState): (typeof wireStatuses)[CallState] {
 }
 
 export function describeConversation(call: Call, view: ConversationView): Record<string, unknown> {
-  const seen = new SeenConversation(call, view);
+  const seen = new ObservedConversation(call, view);
   const { contract, further } = view.facts;
   const answeredAt = seen.course.answeredAt ?? seen.startedAt;
   const channel = call.channel ?? 'phone';
@@ -46,7 +46,7 @@ export function describeConversation(call: Call, view: ConversationView): Record
 }
 
 export function describeListEntry(call: Call, view: ConversationView, summarised = false): Record<string, unknown> {
-  const seen = new SeenConversation(call, view);
+  const seen = new ObservedConversation(call, view);
   if (!view.facts.further) return { conversation_id: call.conversationId, metadata: { start_time: seen.isoTime(seen.startedAt) } };
   return {
     conversation_id: call.conversationId,
@@ -64,11 +64,11 @@ export function describeListEntry(call: Call, view: ConversationView, summarised
   };
 }
 
-function hasAnalysis({ showsAnalysis, course, shown, talk }: SeenConversation): boolean {
+function hasAnalysis({ showsAnalysis, course, shown, talk }: ObservedConversation): boolean {
   return showsAnalysis && course.answeredAt !== null && !shown.withholdsResults(talk);
 }
 
-function describeInner(seen: SeenConversation, turns: readonly Turn[], withheld: boolean): Record<string, unknown> {
+function describeInner(seen: ObservedConversation, turns: readonly Turn[], withheld: boolean): Record<string, unknown> {
   const { call } = seen;
   const recorded = seen.recorded && !withheld;
   return {
@@ -117,7 +117,7 @@ export function describeCollected({ collected }: Assessment, further: boolean): 
   );
 }
 
-export function describeAnalysis(seen: SeenConversation): Record<string, unknown> {
+export function describeAnalysis(seen: ObservedConversation): Record<string, unknown> {
   const evaluation = describeEvaluation(seen.assessment, true);
   const collected = describeCollected(seen.assessment, true);
   return {
@@ -131,7 +131,7 @@ export function describeAnalysis(seen: SeenConversation): Record<string, unknown
   };
 }
 
-export function callSuccess({ analysed, assessment, course }: SeenConversation): Verdict {
+export function callSuccess({ analysed, assessment, course }: ObservedConversation): Verdict {
   if (!analysed) return 'unknown';
   if (course.answeredAt === null || course.brokeDown) return 'failure';
   const results = Object.values(assessment.evaluation).map(({ result }) => result);
@@ -139,16 +139,16 @@ export function callSuccess({ analysed, assessment, course }: SeenConversation):
   return results.every((result) => result === 'success') ? 'success' : 'failure';
 }
 
-function titleOf({ course, assessment, call }: SeenConversation): string {
+function titleOf({ course, assessment, call }: ObservedConversation): string {
   if (course.result === 'voicemail') return 'Message left';
   if (course.optedOut || assessment.collected['opt_out']?.value === true) return 'Opt-out';
   return call.agent?.name ?? 'Conversation';
 }
 
-function summaryOf({ talk, durationSeconds, assessment }: SeenConversation): string {
-  const told = Object.entries(assessment.collected)
+function summaryOf({ talk, durationSeconds, assessment }: ObservedConversation): string {
+  const collectedValues = Object.entries(assessment.collected)
     .filter(([, { value }]) => value !== null && value !== false)
     .map(([id, { value }]) => `${id.replaceAll('_', ' ')}: ${textOf(value).slice(0, 80)}`);
-  const facts = told.length === 0 ? '' : ` Told: ${told.join('; ')}.`;
+  const facts = collectedValues.length === 0 ? '' : ` Told: ${collectedValues.join('; ')}.`;
   return `The conversation had ${talk.turns.length} turns and lasted ${durationSeconds} seconds.${facts}`;
 }

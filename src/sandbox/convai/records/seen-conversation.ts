@@ -1,7 +1,7 @@
 import { isRecorded, stateOf, type Call, type CallCourse, type CallState } from '../../core/state/call.ts';
 import type { Talk, Turn, Assessment } from '../../core/state/talk.ts';
 import type { DialectFacts } from '../../core/dialects.ts';
-import type { RecordHabits } from '../../core/world/record-habits.ts';
+import type { RecordQuirks } from '../../core/world/record-habits.ts';
 import { isoTime, unixSeconds } from '../../core/times.ts';
 import { assess, followScript } from '../../core/conversation/assess.ts';
 import { talkOf } from '../../core/conversation/talk-of.ts';
@@ -11,12 +11,12 @@ export interface ConversationView {
   seed: string;
   facts: DialectFacts;
   now: number;
-  habits: RecordHabits;
+  habits: RecordQuirks;
   shownTime: (at: number) => number;
   audioUrl: (conversationId: string) => string | null;
 }
 
-export class SeenConversation {
+export class ObservedConversation {
   readonly call: Call;
   readonly course: CallCourse;
   readonly state: CallState;
@@ -25,7 +25,7 @@ export class SeenConversation {
   readonly durationSeconds: number;
   readonly ended: boolean;
   readonly analysed: boolean;
-  readonly shown: ShownRecord;
+  readonly shown: VisibleRecord;
   readonly #view: ConversationView;
   #talk: Talk | null = null;
   #turns: readonly Turn[] | null = null;
@@ -35,7 +35,7 @@ export class SeenConversation {
     const { course } = call;
     if (course === null) throw new Error(`Conversation ${call.conversationId} has a record before its call was dialled.`);
     const { now } = view;
-    this.shown = new ShownRecord(view.seed, call, view.habits);
+    this.shown = new VisibleRecord(view.seed, call, view.habits);
     const countedFrom = course.answeredAt ?? (this.shown.countsRing ? call.dialedAt : null);
     const talkMs = countedFrom === null ? 0 : Math.max(0, Math.min(now, course.endedAt) - countedFrom);
     this.#view = view;
@@ -78,8 +78,8 @@ export class SeenConversation {
   }
 
   get assessment(): Assessment {
-    const told = (this.#assessment ??= followScript(recallAssessment(this.call, this.talk), this.course, this.#view.now));
-    return this.analysed ? told : draftOf(told, this.call);
+    const analysis = (this.#assessment ??= followScript(recallAssessment(this.call, this.talk), this.course, this.#view.now));
+    return this.analysed ? analysis : draftOf(analysis, this.call);
   }
 
   /** The analysis is complete, or shown early as a draft. */
@@ -129,15 +129,15 @@ function draftOf({ collected, evaluation }: Assessment, { agent }: Call): Assess
 }
 
 /** Each quirk is drawn separately, so that adding one changes no other. */
-export class ShownRecord {
+export class VisibleRecord {
   readonly #seed: string;
   readonly #call: Call;
-  readonly #habits: RecordHabits;
+  readonly #habits: RecordQuirks;
 
-  constructor(seed: string, call: Call, habits: RecordHabits) {
+  constructor(seed: string, call: Call, quirks: RecordQuirks) {
     this.#seed = seed;
     this.#call = call;
-    this.#habits = habits;
+    this.#habits = quirks;
   }
 
   shows(what: 'number' | 'batch' | 'reference' | 'direction'): boolean {

@@ -25,7 +25,7 @@ export function batchRoutes(service: Service): Partial<Handlers> {
     return { state: service.state, facts: factsOf(settings), settings: batchCalling, seenAt };
   };
   const describe = (batch: Batch): Record<string, unknown> => describeBatch(batch, view(batch));
-  const wanted = (id: (parameter: string) => string): Batch => {
+  const requireBatch = (id: (parameter: string) => string): Batch => {
     const batchId = id('batch_id');
     return existing(findBatch(service.state, batchId), 'batch', batchId);
   };
@@ -94,12 +94,12 @@ export function batchRoutes(service: Service): Partial<Handlers> {
     },
 
     get_batch: ({ id }) => {
-      const batch = wanted(id);
+      const batch = requireBatch(id);
       return { ...describe(batch), recipients: describeRecipients(batch, view(batch)) };
     },
 
     cancel_batch: ({ id }) => {
-      const batch = wanted(id);
+      const batch = requireBatch(id);
       withdrawCalls(service, batch);
       batch.cancelled = true;
       batch.cancelledAt = clock.now();
@@ -107,13 +107,13 @@ export function batchRoutes(service: Service): Partial<Handlers> {
     },
 
     retry_batch: ({ id, request }) => {
-      const batch = wanted(id);
+      const batch = requireBatch(id);
       retry(service, batch, request);
       return describe(batch);
     },
 
     delete_batch: ({ id }) => {
-      const batch = wanted(id);
+      const batch = requireBatch(id);
       withdrawCalls(service, batch);
       batch.deleted = true;
       return {};

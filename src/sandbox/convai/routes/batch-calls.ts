@@ -9,7 +9,7 @@ import { findAgent, findNumber } from '../../core/service/found.ts';
 import type { Service } from '../../core/service/service.ts';
 import { newCall, type Call } from '../../core/state/call.ts';
 import { isRefusedNumber } from '../../core/telephony/callee.ts';
-import type { Asked, Handlers } from '../../http/serve-routes.ts';
+import type { RouteRequest, Handlers } from '../../http/serve-routes.ts';
 
 export function callRoutes(service: Service): Partial<Handlers> {
   return {
@@ -21,12 +21,12 @@ export function callRoutes(service: Service): Partial<Handlers> {
       await announceAccepted(request, service, { batchId, calls });
       return { batch_id: batchId, calls_initiated: calls.length };
     },
-    outbound_call: (asked) => callOne(service, asked),
+    outbound_call: (request) => callOne(service, request),
   };
 }
 
 /** Outside any batch. Not idempotent: a repeated request makes a second call. */
-function callOne(service: Service, { request, body }: Asked<'outbound_call'>): unknown {
+function callOne(service: Service, { request, body }: RouteRequest<'outbound_call'>): unknown {
   const input = body();
   const target = { to_phone_number: input.to_number, ...readClientData(input.conversation_initiation_client_data) };
   const order: BatchInput = { agent_id: input.agent_id, from_phone_number_id: input.agent_phone_number_id, calls: [target] };

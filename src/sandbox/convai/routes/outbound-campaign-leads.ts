@@ -3,7 +3,7 @@ import type { Service } from '../../core/service/service.ts';
 import type { Campaign, CampaignLead } from '../../core/state/campaign.ts';
 import { failedCourse } from '../../core/telephony/callee.ts';
 import { pageOf } from '../../http/cursor.ts';
-import type { Asked, Handlers } from '../../http/serve-routes.ts';
+import type { RouteRequest, Handlers } from '../../http/serve-routes.ts';
 import { cancelledReason } from '../records/batch-record.ts';
 import {
   callStatus,
@@ -14,9 +14,9 @@ import {
   isInFlight,
   resultOf,
 } from '../records/campaign-record.ts';
-import { wantedCampaign } from './outbound-campaigns.ts';
+import { requireCampaign } from './outbound-campaigns.ts';
 
-interface Seen {
+interface CampaignSnapshot {
   campaign: Campaign;
   at: number;
   leads: readonly CampaignLead[];
@@ -25,20 +25,20 @@ interface Seen {
 export function leadRoutes(service: Service): Partial<Handlers> {
   const { clock, settings } = service;
   /** Campaign data lags: the instant shown and the leads that existed then. */
-  const seen = (id: (parameter: string) => string): Seen => {
-    const campaign = wantedCampaign(service, id);
+  const seen = (id: (parameter: string) => string): CampaignSnapshot => {
+    const campaign = requireCampaign(service, id);
     const at = clock.now() - settings.campaigns.reportLagMs;
     return { campaign, at, leads: campaign.createdAt <= at ? campaign.leads : [] };
   };
-  const wanted = (leads: readonly CampaignLead[], id: (parameter: string) => string): CampaignLead => {
+  const requireLead = (leads: readonly CampaignLead[], id: (parameter: string) => string): CampaignLead => {
     const leadId = id('lead_id');
     const lead = leads.find((each) => each.leadId === leadId);
     return existing(lead, 'lead', leadId);
   };
   const page = (
     of: 'calls' | 'leads',
-    { campaign, leads, at }: Seen,
-    { page_size: size, cursor: from, ...filter }: Asked<'list_campaign_calls' | 'list_leads'>['query'],
+    { campaign, leads, at }: CampaignSnapshot,
+    { page_size: size, cursor: from, ...filter }: RouteRequest<'list_campaign_calls' | 'list_leads'>['query'],
     parts: {
       isWanted: (lead: CampaignLead) => boolean;
       describe: (campaign: Campaign, lead: CampaignLead, at: number) => Record<string, unknown>;
@@ -79,12 +79,12 @@ export function leadRoutes(service: Service): Partial<Handlers> {
 
     get_lead: ({ id }) => {
       const { campaign, leads, at } = seen(id);
-      return describeLead(campaign, wanted(leads, id), at);
+      return describeLead(campaign, requireLead(leads, id), at);
     },
 
     remove_lead: ({ id, reply }) => {
-      const campaign = wantedCampaign(service, id);
-      const lead = wanted(campaign.leads, id);
+      const campaign = requireCampaign(service, id);
+      const lead = requireLead(campaign.leads, id);
       const now = clock.now();
       if (lead.call.course === null) service.network.redirect(lead.call, failedCourse(now, cancelledReason), now);
       lead.removed = true;

@@ -51,17 +51,17 @@ export function campaignRoutes(service: Service): Partial<Handlers> {
       return { campaigns: items.map(describe), next_cursor: cursor, has_more: cursor !== null };
     },
 
-    get_campaign: ({ id }) => describe(wantedCampaign(service, id)),
+    get_campaign: ({ id }) => describe(requireCampaign(service, id)),
 
     pause_campaign: ({ id }) => {
-      const campaign = wantedCampaign(service, id);
+      const campaign = requireCampaign(service, id);
       refuseWhenOver(campaign, service);
       setStanding(campaign, 'paused', service);
       return describe(campaign);
     },
 
     resume_campaign: ({ id }) => {
-      const campaign = wantedCampaign(service, id);
+      const campaign = requireCampaign(service, id);
       refuseWhenOver(campaign, service);
       setStanding(campaign, 'running', service);
       // Lines may be free for calls that the pause held back.
@@ -70,7 +70,7 @@ export function campaignRoutes(service: Service): Partial<Handlers> {
     },
 
     stop_campaign: ({ id, reply }) => {
-      const campaign = wantedCampaign(service, id);
+      const campaign = requireCampaign(service, id);
       if (stop(campaign, service) === 'stopping') reply.code(202);
       return describe(campaign);
     },
@@ -86,14 +86,14 @@ export function campaignRoutes(service: Service): Partial<Handlers> {
         id: campaign.campaignId,
         status: stop(campaign, service),
       }));
-      const idsIn = (wanted: string): string[] => open.filter(({ status }) => status === wanted).map(({ id }) => id);
+      const idsIn = (expected: string): string[] => open.filter(({ status }) => status === expected).map(({ id }) => id);
       if (idsIn('stopping').length > 0) reply.code(202);
       return { stopped_campaign_ids: idsIn('stopped'), stopping_campaign_ids: idsIn('stopping') };
     },
   };
 }
 
-export function wantedCampaign({ state }: Service, id: (parameter: string) => string): Campaign {
+export function requireCampaign({ state }: Service, id: (parameter: string) => string): Campaign {
   const campaignId = id('campaign_id');
   return existing(state.campaigns.get(campaignId), 'campaign', campaignId);
 }
@@ -195,8 +195,8 @@ function refuseWhenOver(campaign: Campaign, { clock }: Service): void {
   throw conflict('campaign_not_running', `The campaign ${campaign.campaignId} is ${status}; nothing of it is to be called any more.`);
 }
 
-function inStatus({ state, clock }: Service, wanted: readonly string[]): Campaign[] {
-  return [...state.campaigns.values()].filter((campaign) => wanted.includes(campaignStatus(campaign, clock.now())));
+function inStatus({ state, clock }: Service, statuses: readonly string[]): Campaign[] {
+  return [...state.campaigns.values()].filter((campaign) => statuses.includes(campaignStatus(campaign, clock.now())));
 }
 
 function setStanding(campaign: Campaign, standing: Campaign['standing'], { clock }: Service): void {

@@ -13,7 +13,7 @@ export function numberRoutes(service: Service): Partial<Handlers> {
   const facts = factsOf(service.settings);
   const describe = (number: PhoneNumber): Record<string, unknown> =>
     describeNumber(number, service.state.agents.get(number.agentId ?? '') ?? null, facts);
-  const wanted = (id: (parameter: string) => string): PhoneNumber => {
+  const requireNumber = (id: (parameter: string) => string): PhoneNumber => {
     const numberId = id('phone_number_id');
     if (service.state.wasNumberDeleted(numberId)) service.conduct.noteDeletedUse('phone number', numberId);
     return findNumber(service, numberId);
@@ -41,7 +41,7 @@ export function numberRoutes(service: Service): Partial<Handlers> {
     },
 
     assign_phone_number: ({ id, body }) => {
-      const number = wanted(id);
+      const number = requireNumber(id);
       const { agent_id: agentId } = body();
       findAgent(service, agentId, 'agent_id');
       number.agentId = agentId;
@@ -49,11 +49,11 @@ export function numberRoutes(service: Service): Partial<Handlers> {
     },
 
     delete_number: ({ id }) => {
-      service.state.deleteNumber(wanted(id).phoneNumberId);
+      service.state.deleteNumber(requireNumber(id).phoneNumberId);
       return {};
     },
 
-    get_number: ({ id }) => describe(wanted(id)),
+    get_number: ({ id }) => describe(requireNumber(id)),
 
     list_numbers: ({ query: { cursor: from, page_size: size } }) => {
       const { numbers, numberOrder } = service.state;

@@ -8,11 +8,11 @@ export interface AgentReply {
   tools?: readonly ToolUse[];
 }
 
-export interface BuiltInMind {
+export interface BuiltInResponder {
   reply(turns: readonly Turn[]): AgentReply;
 }
 
-export interface ModelMind {
+export interface ModelResponder {
   reply(turns: readonly Turn[]): Promise<AgentReply>;
 }
 

@@ -1,8 +1,17 @@
 import type { PlatformSettings, CollectionItem } from '../../schemas/agent-schemas.ts';
-import { collect, saidBy } from './collect.ts';
+import { collect, userTexts } from './collect.ts';
 import type { CallCourse } from '../state/call.ts';
 import type { Talk, Assessment, CollectedItem, Evaluated } from '../state/talk.ts';
-import { asksToStop, contentWords, isNoAnswer, languageAsked, refusesToAnswer, saysGoodbye, saysWrongPerson, yesOrNo } from './hearing.ts';
+import {
+  asksToStop,
+  contentWords,
+  isNoAnswer,
+  requestedLanguage,
+  refusesToAnswer,
+  saysGoodbye,
+  saysWrongPerson,
+  yesOrNo,
+} from './hearing.ts';
 import { kindOf } from './questions.ts';
 
 /** Rules only: the same words give the same result, from any source. */
@@ -42,13 +51,13 @@ export interface Evidence {
 
 /** An opt-out or wrong person misses every goal; otherwise the items that share words with it must have values. */
 export function evaluate(criterion: Criterion, { talk, items, collected }: Evidence): Evaluated {
-  const said = saidBy(talk.turns);
-  if (said.length < 2) return { result: 'unknown', rationale: 'Too little was said to tell.', score: null };
-  if (said.some(asksToStop)) return missed('The person asked not to be called again.');
-  if (said.some(saysWrongPerson)) return missed('Somebody else was reached.');
+  const texts = userTexts(talk.turns);
+  if (texts.length < 2) return { result: 'unknown', rationale: 'Too little was said to tell.', score: null };
+  if (texts.some(asksToStop)) return missed('The person asked not to be called again.');
+  if (texts.some(saysWrongPerson)) return missed('Somebody else was reached.');
   const goal = `${criterion.name ?? ''} ${criterion.conversation_goal_prompt ?? ''}`;
   const points = relevantItems(goal, items);
-  return points.length > 0 ? judgePoints(points, goal, collected) : judgeTone(said, talk);
+  return points.length > 0 ? evaluateItems(points, goal, collected) : evaluateReaction(texts, talk);
 }
 
 function missed(rationale: string): Evaluated {
@@ -58,23 +67,23 @@ function missed(rationale: string): Evaluated {
 const marked = /\b(?:mark|rating|score|number|grade|points)\b/i;
 
 function relevantItems(goal: string, items: Record<string, CollectionItem>): [string, CollectionItem][] {
-  const asked = Object.entries(items).filter(([id, item]) => kindOf(id, item) === 'asked');
+  const askedItems = Object.entries(items).filter(([id, item]) => kindOf(id, item) === 'asked');
   const words = new Set(contentWords(goal));
-  const named = asked.filter(
+  const named = askedItems.filter(
     ([id, { description = '', type }]) =>
       (marked.test(goal) && type !== 'string' && type !== 'boolean') ||
       contentWords(`${id.replaceAll(/[_-]/g, ' ')} ${description}`).some((word) => words.has(word)),
   );
-  return named.length > 0 ? named : asked;
+  return named.length > 0 ? named : askedItems;
 }
 
 /** Goals that only ask for an answer are also reached by a no. */
-const onlyToBeSaid = /\b(?:said|says|told|tells|answered|answers|gave|gives|stated|known|asked|whether)\b/i;
+const answerOnlyGoal = /\b(?:said|says|told|tells|answered|answers|gave|gives|stated|known|asked|whether)\b/i;
 
-function judgePoints(points: [string, CollectionItem][], goal: string, collected: Record<string, CollectedItem>): Evaluated {
+function evaluateItems(points: [string, CollectionItem][], goal: string, collected: Record<string, CollectedItem>): Evaluated {
   const reached = points.filter(([id]) => {
     const value = collected[id]?.value ?? null;
-    return value !== null && (value !== false || onlyToBeSaid.test(goal));
+    return value !== null && (value !== false || answerOnlyGoal.test(goal));
   });
   const score = Math.round((reached.length / points.length) * 100) / 100;
   const missing = points.filter((point) => !reached.includes(point)).map(([id]) => id);
@@ -84,9 +93,9 @@ function judgePoints(points: [string, CollectionItem][], goal: string, collected
 }
 
 /** Without items to collect, the recipient's reaction decides. */
-function judgeTone(said: readonly string[], { terminationReason }: Talk): Evaluated {
-  const answers = said.slice(1).filter((text) => !isNoAnswer(text) && !saysGoodbye(text));
-  if (said.some((text) => languageAsked(text) !== null)) return missed('The person spoke a language that the agent does not.');
+function evaluateReaction(texts: readonly string[], { terminationReason }: Talk): Evaluated {
+  const answers = texts.slice(1).filter((text) => !isNoAnswer(text) && !saysGoodbye(text));
+  if (texts.some((text) => requestedLanguage(text) !== null)) return missed('The person spoke a language that the agent does not.');
   if (answers.length === 0) return { result: 'unknown', rationale: 'The person answered nothing.', score: null };
   if (answers.every((text) => refusesToAnswer(text) || yesOrNo(text) === false) && !terminationReason.includes('end_call'))
     return missed('The person refused and hung up.');

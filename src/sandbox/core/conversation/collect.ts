@@ -16,20 +16,20 @@ export function collect(items: Record<string, CollectionItem>, turns: readonly T
 function collectItem(id: string, item: CollectionItem, turns: readonly Turn[], answers: readonly string[]): CollectedItem {
   const kind = kindOf(id, item);
   if (kind === 'opt_out') {
-    const sentence = saidBy(turns).find(asksToStop);
-    return told(sentence !== undefined, sentence, 'Nobody asked not to be called again.');
+    const sentence = userTexts(turns).find(asksToStop);
+    return quotedItem(sentence !== undefined, sentence, 'Nobody asked not to be called again.');
   }
   if (kind === 'observed') return { value: false, rationale: 'Nothing of the kind was said.' };
   const values = answers.map((answer) => ({ answer, value: readValue(item, answer) }));
   const last = values.findLast(({ value }) => value !== null);
-  if (last !== undefined) return told(last.value, last.answer, '');
+  if (last !== undefined) return quotedItem(last.value, last.answer, '');
   const named = item.enum === undefined ? null : namedAnywhere(item.enum, turns);
-  if (named !== null) return told(named.value, named.sentence, '');
+  if (named !== null) return quotedItem(named.value, named.sentence, '');
   if (answers.some(refusesToAnswer)) return { value: null, rationale: 'The person did not want to say.' };
   return { value: null, rationale: answers.length === 0 ? 'It was not asked.' : 'It was not said.' };
 }
 
-function told(value: CollectedValue, sentence: string | undefined, otherwise: string): CollectedItem {
+function quotedItem(value: CollectedValue, sentence: string | undefined, otherwise: string): CollectedItem {
   if (sentence === undefined) return { value, rationale: otherwise };
   const quoted = sentence.length > 160 ? `${sentence.slice(0, 160)}…` : sentence;
   return { value, rationale: `The person said: "${quoted}"` };
@@ -40,27 +40,27 @@ function answersByItem(items: Record<string, CollectionItem>, turns: readonly Tu
   for (const [index, turn] of turns.entries()) {
     const answer = turns[index + 1];
     if (turn.speaker !== 'agent' || answer?.speaker !== 'user') continue;
-    const asked = askedIn(items, meantIn(turn));
-    if (asked === null || (!asked.verbatim && isNoAnswer(answer.text))) continue;
-    const { id } = asked.question;
+    const match = findQuestion(items, meantIn(turn));
+    if (match === null || (!match.verbatim && isNoAnswer(answer.text))) continue;
+    const { id } = match.question;
     answers.set(id, [...(answers.get(id) ?? []), answer.text]);
   }
   return answers;
 }
 
-function askedIn(items: Record<string, CollectionItem>, text: string): { question: Question; verbatim: boolean } | null {
+function findQuestion(items: Record<string, CollectionItem>, text: string): { question: Question; verbatim: boolean } | null {
   const question = questionIn(text, questionsOf(items));
   return question === null ? null : { question, verbatim: text.includes(question.core) };
 }
 
 /** The last choice named anywhere; bare yes/no choices do not count. */
 function namedAnywhere(choices: readonly string[], turns: readonly Turn[]): { value: string; sentence: string } | null {
-  const telling = choices.filter((choice) => !/^(?:yes|no|true|false|ok(?:ay)?|none|other|unknown)$/i.test(choice));
-  const found = saidBy(turns).map((sentence) => ({ sentence, value: choiceIn(telling, sentence) }));
+  const specificChoices = choices.filter((choice) => !/^(?:yes|no|true|false|ok(?:ay)?|none|other|unknown)$/i.test(choice));
+  const found = userTexts(turns).map((sentence) => ({ sentence, value: choiceIn(specificChoices, sentence) }));
   const last = found.findLast(({ value }) => value !== null);
   return last === undefined || last.value === null ? null : { value: last.value, sentence: last.sentence };
 }
 
-export function saidBy(turns: readonly Turn[]): string[] {
+export function userTexts(turns: readonly Turn[]): string[] {
   return turns.flatMap(({ speaker, text }) => (speaker === 'user' ? [text] : []));
 }

@@ -1,10 +1,10 @@
 import { Random } from '../random.ts';
-import { agentLines, asides, instructions } from '../world/lines.ts';
-import { ModelUnavailable, type AgentReply, type BuiltInMind, type ModelMind } from './agent-mind.ts';
+import { agentLines, fillerLines, instructions } from '../world/lines.ts';
+import { ModelUnavailable, type AgentReply, type BuiltInResponder, type ModelResponder } from './agent-mind.ts';
 import { cutTurn, speakingMs, type Speaker, type Talk, type Turn, type TurnUsage } from '../state/talk.ts';
 import { asksToStop, saysWrongPerson } from './hearing.ts';
 
-export interface CalleeReply {
+export interface RecipientReply {
   /** Null: silence. */
   text: string | null;
   hangsUp: boolean;
@@ -16,14 +16,14 @@ export interface CalleeReply {
 }
 
 /** Who or what picked up. Replies depend on the words heard and own draws, never on time. */
-export interface Callee {
+export interface Recipient {
   /** Said before the agent's first word: a machine's message or a greeting. Null: the agent speaks first. */
   readonly announcement: string | null;
   /** Hangs up this long after pick-up, even while someone speaks; null: never. */
   readonly leavesAfterMs: number | null;
   /** A machine records one message and says nothing more. */
   readonly machine: boolean;
-  reply(heard: string, turns: readonly Turn[]): CalleeReply;
+  reply(lastText: string, turns: readonly Turn[]): RecipientReply;
 }
 
 export interface TalkSetup {
@@ -31,7 +31,7 @@ export interface TalkSetup {
   conversationId: string;
   answeredAt: number;
   openingLine: string;
-  callee: Callee;
+  callee: Recipient;
   leastMs: number;
   mostMs: number;
   silenceMs: number;
@@ -52,21 +52,25 @@ export const endings = {
   lost: 'The connection was lost.',
 } as const;
 
-export function converseNow(setup: TalkSetup, mind: BuiltInMind): Talk {
+export function converseNow(setup: TalkSetup, responder: BuiltInResponder): Talk {
   const steps = converse(setup);
   let step = steps.next();
-  while (step.done !== true) step = steps.next(mind.reply(step.value));
+  while (step.done !== true) step = steps.next(responder.reply(step.value));
   return step.value;
 }
 
 /** Asynchronous; times come from the model's report, not the wall clock. */
-export async function converseWithModel(setup: TalkSetup, mind: ModelMind, saidSoFar: (turns: readonly Turn[]) => void): Promise<Talk> {
+export async function converseWithModel(
+  setup: TalkSetup,
+  responder: ModelResponder,
+  onTurns: (turns: readonly Turn[]) => void,
+): Promise<Talk> {
   const steps = converse(setup);
   let step = steps.next();
   while (step.done !== true) {
     try {
-      saidSoFar(step.value);
-      step = steps.next(await mind.reply(step.value));
+      onTurns(step.value);
+      step = steps.next(await responder.reply(step.value));
     } catch (error) {
       if (!(error instanceof ModelUnavailable)) throw error;
       step = steps.next(error);
@@ -88,9 +92,9 @@ function* converse(setup: TalkSetup): Generator<readonly Turn[], Talk, AgentRepl
   const leaveAt = answeredAt + (callee.leavesAfterMs ?? Infinity);
   const latestEnd = Math.min(leaveAt, answeredAt + setup.mostMs);
   const end = (terminationReason: string, brokeDown = false): Talk => {
-    const said: Talk = { turns, endedAt: Math.round(now + 300), terminationReason, brokeDown };
+    const talk: Talk = { turns, endedAt: Math.round(now + 300), terminationReason, brokeDown };
     // A hang-up at a set time is not delayed by filler.
-    const whole = callee.leavesAfterMs === null ? fillTalk(said, { ...setup, machine: callee.machine }) : said;
+    const whole = callee.leavesAfterMs === null ? fillTalk(talk, { ...setup, machine: callee.machine }) : talk;
     return cutOff(whole, latestEnd, leaveAt <= latestEnd ? endings.remote : endings.duration);
   };
 
@@ -104,9 +108,9 @@ function* converse(setup: TalkSetup): Generator<readonly Turn[], Talk, AgentRepl
   let silentFrom = now;
   while (turns.length < longestTalkTurns && now < latestEnd) {
     const last = turns.at(-1);
-    const heard = callee.reply(last?.text ?? '', turns);
-    if (heard.text === null) {
-      if (heard.hangsUp) return end(endings.remote);
+    const response = callee.reply(last?.text ?? '', turns);
+    if (response.text === null) {
+      if (response.hangsUp) return end(endings.remote);
       if (silences === 0) silentFrom = now;
       silences += 1;
       now += setup.silenceMs;
@@ -123,13 +127,13 @@ function* converse(setup: TalkSetup): Generator<readonly Turn[], Talk, AgentRepl
       continue;
     }
     silences = 0;
-    if (heard.interrupts && last?.speaker === 'agent') {
+    if (response.interrupts && last?.speaker === 'agent') {
       const cutAt = Math.round(last.at + (last.until - last.at) * random.between(0.4, 0.8));
       turns[turns.length - 1] = cutTurn(last, cutAt);
       now = cutAt;
     }
-    say('user', heard.text, now + heard.pauseMs);
-    if (heard.hangsUp) return end(endings.remote);
+    say('user', response.text, now + response.pauseMs);
+    if (response.hangsUp) return end(endings.remote);
     if (now >= latestEnd) break;
     const reply = yield turns;
     if (reply instanceof ModelUnavailable) return end(reply.message, true);
@@ -156,8 +160,8 @@ function usageOf({ usage, tools }: AgentReply): Partial<Turn> {
 }
 
 export function talkUntil(latestEnd: number, turns: readonly Turn[]): Talk {
-  const said = { turns, endedAt: Infinity, terminationReason: endings.duration, brokeDown: false };
-  return cutOff(said, latestEnd, endings.duration);
+  const talk = { turns, endedAt: Infinity, terminationReason: endings.duration, brokeDown: false };
+  return cutOff(talk, latestEnd, endings.duration);
 }
 
 /** Drops turns after `latestEnd` and cuts the one in progress. */
@@ -182,7 +186,7 @@ export function fillTalk(talk: Talk, filling: Filling): Talk {
   const places = placesIn(talk.turns, filling.machine);
   if (missing <= 0 || places.length === 0) return talk;
   const random = new Random(filling.seed, filling.conversationId, 'asides');
-  const lines = filling.machine ? instructions : asides;
+  const lines = filling.machine ? instructions : fillerLines;
   const speaks = lineAfterLine(lines, filling.machine ? 0 : Math.floor(random.between(0, lines.length)));
   const turns: Turn[] = [];
   let shift = 0;
@@ -217,11 +221,11 @@ function placesIn(turns: readonly Turn[], machine: boolean): number[] {
 function lineAfterLine(lines: readonly string[], first: number): (leastMs: number) => string {
   let next = first;
   return (leastMs) => {
-    const said: string[] = [];
+    const picked: string[] = [];
     do {
-      said.push(lines[next % lines.length] ?? '');
+      picked.push(lines[next % lines.length] ?? '');
       next += 1;
-    } while (speakingMs(said.join(' ')) < leastMs);
-    return said.join(' ');
+    } while (speakingMs(picked.join(' ')) < leastMs);
+    return picked.join(' ');
   };
 }

@@ -1,7 +1,7 @@
 import { Random } from '../random.ts';
 import { announcements, greetings, personLines, smallTalk, story } from '../world/lines.ts';
 import { languageNames, type Language, type Person, type ScriptLine } from '../world/person.ts';
-import type { Callee, CalleeReply } from './converse.ts';
+import type { Recipient, RecipientReply } from './converse.ts';
 import { nameAskedFor, saysGoodbye } from './hearing.ts';
 import { answerOf } from './person-answers.ts';
 import { answerPauseMs } from '../state/talk.ts';
@@ -16,7 +16,7 @@ export interface PersonFacts {
   calledIn: Language;
 }
 
-export function drawMachine(seed: string, conversationId: string): Callee {
+export function drawMachine(seed: string, conversationId: string): Recipient {
   const random = new Random(seed, conversationId, 'person');
   return {
     announcement: random.pick(announcements),
@@ -27,7 +27,7 @@ export function drawMachine(seed: string, conversationId: string): Callee {
 }
 
 /** A person who picked up: replies depend on traits, words heard and own draws. */
-export function drawPerson({ seed, conversationId, person, cooperative, questions, calledIn }: PersonFacts): Callee {
+export function drawPerson({ seed, conversationId, person, cooperative, questions, calledIn }: PersonFacts): Recipient {
   const random = new Random(seed, conversationId, 'person');
   const patience = drawPatience(person, random);
   const { language } = person;
@@ -38,13 +38,13 @@ export function drawPerson({ seed, conversationId, person, cooperative, question
   let spoken = firstTurn - 1;
   let asked = 0;
 
-  const react = (heard: string): Pick<CalleeReply, 'text' | 'hangsUp' | 'goesOn'> => {
+  const react = (agentText: string): Pick<RecipientReply, 'text' | 'hangsUp' | 'goesOn'> => {
     const { script } = person;
     if (person.silent) return { text: null, hangsUp: false };
     if (script !== null) return recite(script[spoken - firstTurn], personLines.mustGo);
     if (spoken === 1) return { text: person.wrongPerson ?? greeting, hangsUp: false };
     if (person.talksOn) return { text: story, hangsUp: false, goesOn: true };
-    if (saysGoodbye(heard)) return { text: random.pick(personLines.farewells), hangsUp: true };
+    if (saysGoodbye(agentText)) return { text: random.pick(personLines.farewells), hangsUp: true };
     if (spoken >= patience) return { text: personLines.mustGo, hangsUp: true };
     if (person.wrongPerson !== null && spoken === 2) return { text: person.wrongPerson, hangsUp: false };
     if (excuse !== null) {
@@ -53,12 +53,12 @@ export function drawPerson({ seed, conversationId, person, cooperative, question
       return { text, hangsUp: false };
     }
     if (person.optsOut !== null) return { text: person.optsOut, hangsUp: false };
-    const meant = nameAskedFor(heard);
+    const meant = nameAskedFor(agentText);
     if (meant !== null) return { text: isNamed(person, meant) ? personLines.yes : personLines.isNotMe, hangsUp: false };
     asked += 1;
     if (asked === 1 && person.persona === 'confused') return { text: personLines.repeat, hangsUp: false };
     if (asked === 1 && person.persona === 'suspicious') return { text: personLines.whoIsThis, hangsUp: false };
-    const answer = answerOf(person, { heard, question: questionIn(heard, questions) }, cooperative, random);
+    const answer = answerOf(person, { heard: agentText, question: questionIn(agentText, questions) }, cooperative, random);
     const chat = person.persona === 'talkative' ? ` ${random.pick(smallTalk)}` : '';
     return { text: answer + chat, hangsUp: false };
   };
@@ -67,14 +67,14 @@ export function drawPerson({ seed, conversationId, person, cooperative, question
     announcement: person.greetsFirst ? greeting : null,
     machine: false,
     leavesAfterMs: person.leavesAfterSeconds === null ? null : person.leavesAfterSeconds * 1_000,
-    reply(heard) {
+    reply(agentText) {
       spoken += 1;
       const pauseMs = answerPauseMs(random.next());
-      const { text, hangsUp, goesOn } = react(heard);
+      const { text, hangsUp, goesOn } = react(agentText);
       const interrupts = text !== null && (random.chance(person.interrupts) || person.script?.[spoken - firstTurn]?.interrupts === true);
       const leaves = person.leavesAfterTurns !== null && spoken >= person.leavesAfterTurns;
       return {
-        text: interrupts && person.script === null && !saysGoodbye(heard) ? `${personLines.interrupting} ${text}` : text,
+        text: interrupts && person.script === null && !saysGoodbye(agentText) ? `${personLines.interrupting} ${text}` : text,
         hangsUp: hangsUp || leaves,
         interrupts,
         pauseMs: interrupts ? Math.min(pauseMs, 200) : pauseMs,

@@ -78,10 +78,10 @@ export function countUsage(call: Call, prompt: string): UsageCounter {
   const backup = call.course?.backupModelId;
   const modelId = backup ?? llm.modelId;
   return (turns, text) => {
-    const asked = turns.some(({ usage }) => usage !== undefined);
+    const hasEarlierUsage = turns.some(({ usage }) => usage !== undefined);
     return {
       ...estimateUsage(prompt, turns, text, { modelId, latencyMs: latencyOf(call, { ...llm, modelId }, turns.length) }),
-      cachedInputTokens: asked && keepsInput(modelId) ? tokensIn(prompt, turns.slice(0, -2)) : 0,
+      cachedInputTokens: hasEarlierUsage && keepsInput(modelId) ? tokensIn(prompt, turns.slice(0, -2)) : 0,
       fallback: backup !== undefined,
     };
   };

@@ -71,7 +71,7 @@ export function yesOrNo(text: string): boolean | null {
   return denied === -1 || (agreed !== -1 && agreed < denied);
 }
 
-export function languageAsked(text: string): Language | null {
+export function requestedLanguage(text: string): Language | null {
   const name = /\bI only speak (?<name>\p{Lu}\p{L}+)/u.exec(text)?.groups?.name;
   return languages.find((language) => languageNames[language] === name) ?? null;
 }

@@ -4,12 +4,12 @@ import type { AnswerValue, Person } from '../world/person.ts';
 import { asksForNumber, isYesNoQuestion, longestNamed, type Question } from './questions.ts';
 import { numberIn } from './read-value.ts';
 
-export interface Asked {
+export interface AgentQuestion {
   heard: string;
   question: Question | null;
 }
 
-export function answerOf(person: Person, { heard, question }: Asked, cooperative: boolean, random: Random): string {
+export function answerOf(person: Person, { heard, question }: AgentQuestion, cooperative: boolean, random: Random): string {
   const known = knownAnswer(person, heard, question);
   if (known !== null) return sayValue(known, person);
   const choices = question?.item.enum;
@@ -21,10 +21,10 @@ export function answerOf(person: Person, { heard, question }: Asked, cooperative
   return cooperative ? inWords(heard, person, random) : personLines.rather;
 }
 
-function knownAnswer(person: Person, heard: string, question: Question | null): AnswerValue | null {
+function knownAnswer(person: Person, agentText: string, question: Question | null): AnswerValue | null {
   const { answers } = person;
   if (question !== null && Object.hasOwn(answers, question.id)) return answers[question.id] ?? null;
-  const named = longestNamed(heard, Object.keys(answers));
+  const named = longestNamed(agentText, Object.keys(answers));
   return named === null ? null : (answers[named] ?? null);
 }
 
@@ -50,9 +50,9 @@ function capitalised(text: string): string {
 const range = /(?:from|between)?\s*(?<low>\d+|[a-z]+)\s*(?:to|and|-|–)\s*(?<high>\d+|[a-z]+)/gi;
 
 /** Upper part of the scale for goodwill, else the lower part. */
-function drawNumber(heard: string, cooperative: boolean, random: Random): number {
-  if (/\bhow old\b|\bage\b/i.test(heard)) return Math.floor(random.between(20, 80));
-  const [low, high] = scaleIn(heard) ?? [1, 5];
+function drawNumber(agentText: string, cooperative: boolean, random: Random): number {
+  if (/\bhow old\b|\bage\b/i.test(agentText)) return Math.floor(random.between(20, 80));
+  const [low, high] = scaleIn(agentText) ?? [1, 5];
   const middle = low + (high - low) * 0.6;
   return cooperative
     ? Math.round(random.between(Math.ceil(middle), high))
@@ -73,8 +73,8 @@ const openAnswers: readonly (readonly [RegExp, readonly [string, ...string[]]])[
   [/\b(?:how can|anything|help|improve|else)\b/i, ['No, that is all, thank you.', 'Nothing that I can think of.']],
 ];
 
-function inWords(heard: string, { name }: Person, random: Random): string {
-  if (/\byour (?:full |first |last )?name\b/i.test(heard)) return name === null ? personLines.rather : `It is ${name}.`;
-  const lines = openAnswers.find(([pattern]) => pattern.test(heard))?.[1];
+function inWords(agentText: string, { name }: Person, random: Random): string {
+  if (/\byour (?:full |first |last )?name\b/i.test(agentText)) return name === null ? personLines.rather : `It is ${name}.`;
+  const lines = openAnswers.find(([pattern]) => pattern.test(agentText))?.[1];
   return lines === undefined ? personLines.fine : random.pick(lines);
 }

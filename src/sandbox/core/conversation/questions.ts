@@ -76,8 +76,8 @@ export function questionIn(text: string, questions: readonly Question[]): Questi
 
 /** The longest of `ids` whose words appear in a row; null for none. */
 export function longestNamed(text: string, ids: readonly string[]): string | null {
-  const said = wordsOf(text);
-  const named = ids.filter((id) => wordsOf(id) !== ' ' && said.includes(wordsOf(id)));
+  const words = wordsOf(text);
+  const named = ids.filter((id) => wordsOf(id) !== ' ' && words.includes(wordsOf(id)));
   return named.sort((a, b) => b.length - a.length)[0] ?? null;
 }
 

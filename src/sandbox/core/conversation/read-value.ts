@@ -65,9 +65,9 @@ function patternOf(choice: string): RegExp {
 
 /** Plain agreement picks the only choice that expresses consent. */
 function choiceByConsent(choices: readonly string[], answer: string): string | null {
-  const said = yesOrNo(answer);
-  if (said === null) return null;
-  const fitting = choices.filter((choice) => (said ? agreeing : denying).test(choice));
+  const agreed = yesOrNo(answer);
+  if (agreed === null) return null;
+  const fitting = choices.filter((choice) => (agreed ? agreeing : denying).test(choice));
   return fitting.length === 1 ? (fitting[0] ?? null) : null;
 }
 

@@ -1,8 +1,8 @@
 import type { Call, CallCourse } from '../state/call.ts';
 import { stranger } from '../world/person.ts';
-import { builtInMindOf } from './built-in-agent.ts';
+import { builtInResponderOf } from './built-in-agent.ts';
 import { configOf, languageOfAgent, maxDurationMs, silenceLimitMs, turnTimeoutMs } from './call-config.ts';
-import { type Callee, converseNow, type TalkSetup } from './converse.ts';
+import { type Recipient, converseNow, type TalkSetup } from './converse.ts';
 import { drawMachine, drawPerson } from './drawn-person.ts';
 import { isHeldByModel } from './effective-llm.ts';
 import { personLines } from '../world/lines.ts';
@@ -16,7 +16,7 @@ export function talkOf(seed: string, call: Call): Talk {
   if (course?.answeredAt == null || course.brokeDown || call.agent === null) return silence(course);
   // A model's words are unknown until the talk was held.
   if (isHeldByModel(call)) return silence(course);
-  return converseNow(setUpTalk(seed, call, course, course.answeredAt), builtInMindOf(call));
+  return converseNow(setUpTalk(seed, call, course, course.answeredAt), builtInResponderOf(call));
 }
 
 export function setUpTalk(seed: string, call: Call, course: CallCourse, answeredAt: number): TalkSetup {
@@ -34,7 +34,7 @@ export function setUpTalk(seed: string, call: Call, course: CallCourse, answered
   };
 }
 
-function whoAnswers(seed: string, call: Call, course: CallCourse): Callee {
+function whoAnswers(seed: string, call: Call, course: CallCourse): Recipient {
   const { conversationId } = call;
   const { result, silent, optedOut, cooperative } = course;
   if (result === 'voicemail') return drawMachine(seed, conversationId);

@@ -1,9 +1,9 @@
 import { type Clock, ClockSteps } from '../clock/clock.ts';
 import { ClockMover } from '../clock/mover.ts';
 import { ServiceEvents } from '../clock/service-events.ts';
-import { FaultBook } from '../../faults/book.ts';
+import { FaultRegistry } from '../../faults/book.ts';
 import { Gates } from '../gates.ts';
-import { ConductJudge } from '../../judge/conduct.ts';
+import { ConductMonitor } from '../../judge/conduct.ts';
 import { Journal } from '../../judge/journal.ts';
 import { Scheduler } from '../clock/scheduler.ts';
 import { createRequestSchemas, type RequestSchemas } from '../../schemas/request-schemas.ts';
@@ -44,10 +44,10 @@ export class Service {
   readonly clock: Clock;
   readonly scheduler: Scheduler;
   readonly schemas: RequestSchemas;
-  readonly faults: FaultBook;
+  readonly faults: FaultRegistry;
   readonly gates: Gates;
   readonly journal = new Journal();
-  readonly conduct: ConductJudge;
+  readonly conduct: ConductMonitor;
   readonly pendingWork = new Set<Promise<unknown>>();
   readonly callListeners = new Set<CallListener>();
   readonly events = new ServiceEvents();
@@ -71,9 +71,9 @@ export class Service {
     this.clockMover = new ClockMover(this);
     followCalls(this);
     this.schemas = createRequestSchemas(settings);
-    this.faults = new FaultBook(settings.seed, () => clock.now());
+    this.faults = new FaultRegistry(settings.seed, () => clock.now());
     this.gates = new Gates(settings.hooks);
-    this.conduct = new ConductJudge(clock, settings.conduct, (number) => this.people.zoneOf(number));
+    this.conduct = new ConductMonitor(clock, settings.conduct, (number) => this.people.zoneOf(number));
     this.callListeners.add((call, change, at) => this.conduct.noteCallChange(call, change, at));
     this.faults.add(settings.faults);
     this.people = new People(settings.world);

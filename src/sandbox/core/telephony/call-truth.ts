@@ -2,18 +2,18 @@ import { isListed, isOpen, stateOf, type Call, type CallCourse } from '../state/
 import { assess } from '../conversation/assess.ts';
 import { talkOf } from '../conversation/talk-of.ts';
 
-interface Said {
+interface SpokenFacts {
   turns: number;
   collected: Readonly<Record<string, unknown>>;
 }
 
-const known = new WeakMap<CallCourse, Said>();
+const known = new WeakMap<CallCourse, SpokenFacts>();
 
 /** What really happened to an accepted call. Times: epoch ms of service time, or null. */
-export function tellCall(seed: string, call: Call, now: number) {
+export function describeCallTruth(seed: string, call: Call, now: number) {
   const { course } = call;
   const isTold = course !== null && now >= (course.answeredAt ?? course.endedAt);
-  const said = saidIn(seed, call);
+  const spoken = spokenFactsOf(seed, call);
   return {
     callId: call.callId,
     batchId: call.batchId,
@@ -33,9 +33,9 @@ export function tellCall(seed: string, call: Call, now: number) {
     silent: isTold && course.silent,
     optedOut: isTold && course.optedOut,
     conversationId: call.recordedAt === null ? null : call.conversationId,
-    transcriptTurns: said.turns,
+    transcriptTurns: spoken.turns,
     /** Values by item id, regardless of what the record shows; empty before the call is over. */
-    collected: said.collected,
+    collected: spoken.collected,
     openingLine: call.openingLine,
     /** When its record appears in the list; null without a record. */
     listedAt: call.recordedAt === null ? null : call.recordedAt + call.hiddenForMs,
@@ -43,17 +43,17 @@ export function tellCall(seed: string, call: Call, now: number) {
   };
 }
 
-export type CallTruth = ReturnType<typeof tellCall>;
+export type CallTruth = ReturnType<typeof describeCallTruth>;
 
 /** Cached once final: verifiers read all calls repeatedly. */
-function saidIn(seed: string, call: Call): Said {
+function spokenFactsOf(seed: string, call: Call): SpokenFacts {
   const { course, agent } = call;
   if (course === null || course.endedAt === Infinity) return { turns: 0, collected: {} };
   const kept = known.get(course);
   if (kept !== undefined) return kept;
   const talk = talkOf(seed, call);
   const items = Object.entries(assess(agent?.platform ?? {}, talk).collected);
-  const said = { turns: talk.turns.length, collected: Object.fromEntries(items.map(([id, { value }]) => [id, value])) };
-  known.set(course, said);
-  return said;
+  const spoken = { turns: talk.turns.length, collected: Object.fromEntries(items.map(([id, { value }]) => [id, value])) };
+  known.set(course, spoken);
+  return spoken;
 }

@@ -151,7 +151,7 @@ export function closeCourse(course: CallCourse, talk: Talk): CallCourse {
   const { endedAt, terminationReason, brokeDown } = talk;
   return {
     ...course,
-    ...(course.person === undefined ? {} : heardOf(course, talk)),
+    ...(course.person === undefined ? {} : observedTraits(course, talk)),
     endedAt,
     analysedAt: analysedAt(course, talk),
     terminationReason,
@@ -164,10 +164,13 @@ function analysedAt({ analysis, analysisMs }: CallCourse, { endedAt, brokeDown }
   return after === 'never' ? Infinity : Math.round(endedAt + (after === undefined ? analysisMs : after * 60_000));
 }
 
-function heardOf({ result }: CallCourse, { turns }: Talk): Pick<CallCourse, 'silent' | 'optedOut'> {
-  const said = turns.filter(({ speaker }) => speaker === 'user');
+function observedTraits({ result }: CallCourse, { turns }: Talk): Pick<CallCourse, 'silent' | 'optedOut'> {
+  const userTurns = turns.filter(({ speaker }) => speaker === 'user');
   const answered = result === 'answered';
-  return { silent: answered && turns.length > 0 && said.length === 0, optedOut: answered && said.some(({ text }) => asksToStop(text)) };
+  return {
+    silent: answered && turns.length > 0 && userTurns.length === 0,
+    optedOut: answered && userTurns.some(({ text }) => asksToStop(text)),
+  };
 }
 
 export interface Behaviour {

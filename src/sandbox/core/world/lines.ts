@@ -58,7 +58,7 @@ export const announcements: Lines = [
   'Hi, I cannot come to the phone right now. Leave a message and I will call you back.',
 ];
 
-export const asides: Lines = [
+export const fillerLines: Lines = [
   'One moment, please.',
   'Let me find something to write with.',
   'I had a pen here a minute ago.',

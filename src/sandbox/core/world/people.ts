@@ -2,8 +2,8 @@ import { Random } from '../random.ts';
 import { personLines } from './lines.ts';
 import { NumberZones } from './number-zones.ts';
 import { stranger, type Person } from './person.ts';
-import { plainHabits, type Lateness, type RecordHabits } from './record-habits.ts';
-import type { AnalysisScript, KindInput, Reach, SomebodyInput, World, Period } from './schema.ts';
+import { plainQuirks, type Lateness, type RecordQuirks } from './record-habits.ts';
+import type { AnalysisScript, KindInput, Reach, PersonInput, World, Period } from './schema.ts';
 import { localTime } from '../times.ts';
 
 export interface Inhabitant {
@@ -35,8 +35,8 @@ export class People {
     return this.#world;
   }
 
-  get records(): RecordHabits {
-    return this.#world.records ?? plainHabits;
+  get records(): RecordQuirks {
+    return this.#world.records ?? plainQuirks;
   }
 
   ringDelayMs(seed: string, conversationId: string): number {
@@ -91,7 +91,7 @@ function drawLateness(late: Lateness | undefined, random: Random): number {
 
 const zones = new NumberZones();
 
-function settle(traits: SomebodyInput | KindInput): Inhabitant {
+function settle(traits: PersonInput | KindInput): Inhabitant {
   const { reach, hours, zone } = traits;
   return {
     person: readPerson(traits),
@@ -104,7 +104,7 @@ function settle(traits: SomebodyInput | KindInput): Inhabitant {
   };
 }
 
-function readPerson(traits: SomebodyInput | KindInput): Person {
+function readPerson(traits: PersonInput | KindInput): Person {
   const { interrupts = false, hangs_up: hangsUp, script } = traits;
   return {
     name: traits.name ?? null,
@@ -130,9 +130,9 @@ function readPerson(traits: SomebodyInput | KindInput): Person {
   };
 }
 
-function sentenceOf(said: boolean | string | undefined, usual: string): string | null {
-  if (typeof said === 'string') return said;
-  return said === true ? usual : null;
+function sentenceOf(configured: boolean | string | undefined, usual: string): string | null {
+  if (typeof configured === 'string') return configured;
+  return configured === true ? usual : null;
 }
 
 const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;

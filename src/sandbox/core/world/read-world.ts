@@ -8,9 +8,9 @@ export class WorldError extends Error {
   readonly problems: readonly string[];
 
   constructor(source: string, problems: readonly string[]) {
-    const told = firstOf(problems);
-    super(`${source}: the world cannot be used.\n${told.map((problem) => `  ${problem}`).join('\n')}`);
-    this.problems = told;
+    const listed = firstOf(problems);
+    super(`${source}: the world cannot be used.\n${listed.map((problem) => `  ${problem}`).join('\n')}`);
+    this.problems = listed;
   }
 }
 

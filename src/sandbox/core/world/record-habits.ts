@@ -12,7 +12,7 @@ export const lateness = z
 export type Lateness = z.output<typeof lateness>;
 
 /** What records withhold; drawn per record from the seed and its id only. */
-export const recordHabits = z.strictObject({
+export const recordQuirks = z.strictObject({
   altered: share.default(0),
   shortened: share.default(0),
   bare_hello: share.default(0),
@@ -30,6 +30,6 @@ export const recordHabits = z.strictObject({
   draft_analysis: share.default(0),
   listed_late: lateness.optional(),
 });
-export type RecordHabits = z.output<typeof recordHabits>;
+export type RecordQuirks = z.output<typeof recordQuirks>;
 
-export const plainHabits: RecordHabits = recordHabits.parse({});
+export const plainQuirks: RecordQuirks = recordQuirks.parse({});

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isZone } from '../times.ts';
 import { languages, moods, personas } from './person.ts';
-import { lateness, recordHabits } from './record-habits.ts';
+import { lateness, recordQuirks } from './record-habits.ts';
 
 const chance = z.number().min(0, 'Must be a chance from 0 to 1.').max(1, 'Must be a chance from 0 to 1.');
 const sentence = z.string().trim().min(1, 'Must not be empty.').max(2_000, 'Must have at most 2000 characters.');
@@ -75,7 +75,7 @@ const e164 = z.string().regex(/^\+[1-9]\d{6,14}$/, 'Must be a number in E.164 fo
 const digits = z.string().regex(/^\d{1,12}$/, 'Must be digits in quotes, such as "0142".');
 const leading = z.string().regex(/^\+\d{1,12}$/, 'Must be a plus sign and leading digits in quotes, such as "+1212".');
 
-const somebody = z
+const personSchema = z
   .strictObject({
     number: e164.optional(),
     numbers: z.array(e164).min(1).max(10_000).optional(),
@@ -92,15 +92,15 @@ const kind = z.strictObject({ weight: z.number().positive('Must be a number abov
 
 export const worldSchema = z.strictObject({
   version: z.literal(1, 'Must be 1; this program reads no other version of world files.').default(1),
-  people: z.array(somebody).max(100_000).default([]),
+  people: z.array(personSchema).max(100_000).default([]),
   population: z.array(kind).min(1).max(1_000).optional(),
-  records: recordHabits.optional(),
+  records: recordQuirks.optional(),
   late_rings: lateness.optional(),
 });
 
 export type WorldInput = z.input<typeof worldSchema>;
 export type World = z.output<typeof worldSchema>;
-export type SomebodyInput = z.output<typeof somebody>;
+export type PersonInput = z.output<typeof personSchema>;
 export type KindInput = z.output<typeof kind>;
 export type Reach = z.output<typeof reach>;
 export type Period = z.output<typeof period>;

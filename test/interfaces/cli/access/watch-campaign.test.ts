@@ -2,19 +2,18 @@ import { expect, test } from 'vitest';
 import { PassThrough } from 'node:stream';
 import { watchCampaign, type Snapshot, createCampaignView } from '../../../../src/interfaces/cli/access/watch-campaign.ts';
 import { readConfig } from '../../../../src/shared/config.ts';
-import { pausedByPerson } from '../../../../src/rules/lifecycle.ts';
+import { pausedByOperator } from '../../../../src/rules/lifecycle.ts';
 import { changeCampaignState, type Campaign } from '../../../../src/ledger/rows/campaigns.ts';
 import { openCleanStore } from '../../../ledger/clean-store.ts';
 import { beginProven, noon } from '../../../ledger/scenario.ts';
 
-/** Neither service nor Temporal is there. */
 const config = readConfig({ SVC_BASE_URL: 'http://127.0.0.1:1' });
 const late = noon + 3_600_000;
 
 test.each([
   { alone: true, reason: 'Three batches in a row.', resumeAt: null, stays: false },
   { alone: true, reason: 'Many calls failed.', resumeAt: late, stays: true },
-  { alone: true, reason: pausedByPerson, resumeAt: null, stays: true },
+  { alone: true, reason: pausedByOperator, resumeAt: null, stays: true },
   { alone: false, reason: 'Three batches in a row.', resumeAt: null, stays: true },
 ])('whoever watches a paused campaign waits for its end as long as it may come: %o', async (each) => {
   const { alone, reason, resumeAt, stays } = each;

@@ -16,7 +16,7 @@ import { createManualClock, plainNumbers } from '../../../sandbox/harness.ts';
 import { createServiceWorld } from '../service-world.ts';
 
 const exampleCampaign = 'examples/reminders/campaign.yaml';
-/** A Monday, 15:00 UTC: 10:00 in New York, 07:00 in Los Angeles. */
+/** Monday, 15:00 UTC: 10:00 in New York, 07:00 in Los Angeles. */
 const monday = Date.UTC(2026, 0, 5, 15);
 
 /** No service, no database. */
@@ -35,7 +35,7 @@ test('the example has 300 rows, at least 15 bad ones, every rejection code that 
   expect(report.rejected).toBeGreaterThanOrEqual(15);
   // The example has no column of states, and none of consent.
   const ofOtherColumns: string[] = ['invalid_zip', 'invalid_state', 'missing_consent', ...ownFields.map(({ reason }) => reason)];
-  // The library's next data may have any range that is unknown today.
+  // The library's next data may cover any range that is unknown today.
   const possible = rejectionReasons.filter((reason) => reason !== 'unknown_range' && !ofOtherColumns.includes(reason));
   expect(report.rejections.map(({ reason }) => reason)).toEqual(possible);
   expect(report).toMatchObject({ excluded: 0, dialable: report.accepted });

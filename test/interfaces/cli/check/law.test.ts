@@ -14,11 +14,11 @@ import { createTerminal } from '../terminal.ts';
 import { readCampaignFile } from '../../../../src/campaign/file/file.ts';
 import { applyUpdate, openUpdate } from '../../../../src/operations/control/update.ts';
 import { importList, readCampaign } from '../../../../src/campaign/preflight/import-list.ts';
-import { readLawOutlook } from '../../../../src/ledger/read/campaign-report.ts';
+import { readLawForecast } from '../../../../src/ledger/read/campaign-report.ts';
 import { findCampaign } from '../../../../src/ledger/rows/campaigns.ts';
 import { renderHtmlReport } from '../../../../src/presentation/report/html-report.ts';
-import { judgeHours } from '../../../../src/verify/rules/hours.ts';
-import { readJudgedRules } from '../../../../src/verify/judged-rules.ts';
+import { auditHours } from '../../../../src/verify/rules/hours.ts';
+import { readAuditedRules } from '../../../../src/verify/judged-rules.ts';
 import { sampleCampaign, sampleReport } from '../../../presentation/report/sample-report.ts';
 
 const monday = Date.UTC(2026, 0, 5, 15);
@@ -115,7 +115,7 @@ test.each(dialects)('calls of another campaign count for the caps of the law whe
   const allowed = rows.map(({ e164, country, regions: states }) =>
     found?.capsAllowAt({ e164, person: null, place: { country, regions: states } }),
   );
-  // No record tells when they rang.
+  // No record shows when they rang.
   const until = noon + 24 * hourMs + buildRules().timing.dispatchMarginMs;
   expect(allowed).toEqual([until, at, until]);
 });
@@ -242,10 +242,10 @@ test('a start freezes the basis and the holidays of countries without a rule, wh
     at: Date.parse(at),
     data: { zones: ['America/Sao_Paulo'], country: 'BR', regions: null },
   });
-  expect(judgeHours(readJudgedRules(rules), posted('2027-09-07T15:00:00Z'))).toMatch(/^when it must not be/);
-  expect(judgeHours(readJudgedRules(rules), posted('2027-09-08T15:00:00Z'))).toBeNull();
+  expect(auditHours(readAuditedRules(rules), posted('2027-09-07T15:00:00Z'))).toMatch(/^when it must not be/);
+  expect(auditHours(readAuditedRules(rules), posted('2027-09-08T15:00:00Z'))).toBeNull();
 
-  const outlook = await readLawOutlook(store.db, campaign);
+  const outlook = await readLawForecast(store.db, campaign);
   expect(outlook).toEqual((await checkOutlook(consented)).law);
   const report = renderHtmlReport(sampleReport({ campaigns: [sampleCampaign('test', { law: outlook })] }));
   expect(report).toContain('us-la for 2 rows (which legal holidays); us-me for 1 row');

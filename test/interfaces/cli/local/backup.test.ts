@@ -14,7 +14,6 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const backUp = (env: Record<string, string>, ...args: string[]) => runCommand(['backup', ...args], { env });
 
-/** The rows' own counts, and the counters kept beside them. */
 async function bothCounts({ db }: Store): Promise<{ recounted: unknown; kept: unknown; attempts: number }> {
   const counted = sql<{ kind: string; value: string; count: number }>`
     select 'outcome' as kind, outcome as value, count(*) as count from recipients where outcome is not null group by outcome

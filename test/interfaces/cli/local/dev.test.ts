@@ -31,7 +31,7 @@ function isListening(address: string): Promise<boolean> {
   });
 }
 
-/** Before a person, on a desktop whose browser notes what it opens. */
+/** At a terminal, on a desktop whose browser notes what it opens. */
 async function beginBeforePerson(...flags: string[]) {
   const world = await createDevWorld();
   mkdirSync(world.path('bin'));
@@ -89,7 +89,6 @@ test.runIf(process.platform === 'linux')(
     const { world, io, opened, ended, interrupt } = await beginBeforePerson();
     await until(() => existsSync(opened));
     const { origin, hash } = new URL(readFileSync(opened, 'utf8'));
-    // The terminal alone shows the token itself.
     expect(io.written().stderr).not.toContain(hash);
     const send = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
       fetch(origin + path, {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Around } from '../../../../src/interfaces/cli/local/doctor-check.ts';
 import { findingsOf } from '../../../../src/interfaces/cli/local/doctor.ts';
-import { judgeInterface } from '../../../../src/interfaces/cli/local/doctor-service.ts';
+import { evaluateInterface } from '../../../../src/interfaces/cli/local/doctor-service.ts';
 import { serviceApis, type ServiceApi } from '../../../../src/rules/service-api.ts';
 import type { SandboxOptions } from '../../../../src/sandbox/core/settings/settings.ts';
 import { startSandbox } from '../../../../src/sandbox/start.ts';
@@ -15,7 +15,6 @@ async function examine(options: SandboxOptions, env: Record<string, string>, cam
   onTestFinished(() => sandbox.close());
   const config = readConfig({ SVC_BASE_URL: sandbox.url, SVC_API_KEY: 'sk_sandbox_ok', ...env });
   const findings = await findingsOf(new Around(config, 0, campaignPath), ['Interface', 'Campaign', 'Agents', 'Look-up']);
-  // Whatever is asked, nobody is called.
   expect(sandbox.calls()).toEqual([]);
   return Object.fromEntries(findings.map(({ name, ...finding }) => [name, finding]));
 }
@@ -52,13 +51,13 @@ test('a key that every header is refused with is not told a second time, and one
 
 test('the header that a service wants the key in is named', () => {
   const probes = { contract: 'key_refused', 'batch-calling': 'answers', campaigns: 'not_there' } as const;
-  expect(judgeInterface('contract', probes)).toMatchObject({
+  expect(evaluateInterface('contract', probes)).toMatchObject({
     status: 'fault',
     detail: 'the service wants the key as xi-api-key, not as x-api-key',
     advice: 'Set SVC_API=batch-calling.',
   });
   const none = { contract: 'key_refused', 'batch-calling': 'key_refused', campaigns: 'key_refused' } as const;
-  expect(serviceApis.map((api) => judgeInterface(api, none))).toEqual([null, null, null]);
+  expect(serviceApis.map((api) => evaluateInterface(api, none))).toEqual([null, null, null]);
 });
 
 test.each([

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { findingsOf } from '../../../../src/interfaces/cli/local/doctor.ts';
 import { Around, type Finding } from '../../../../src/interfaces/cli/local/doctor-check.ts';
-import { judgeNode, judgeZoneData } from '../../../../src/interfaces/cli/local/doctor-machine.ts';
-import { judgeClock } from '../../../../src/interfaces/cli/local/doctor-service.ts';
+import { evaluateNodeVersion, evaluateZoneData } from '../../../../src/interfaces/cli/local/doctor-machine.ts';
+import { evaluateClock } from '../../../../src/interfaces/cli/local/doctor-service.ts';
 import { startConnectProxy, tunnelTo } from '../../../support/connect-proxy.ts';
 import { startSandbox } from '../../../../src/sandbox/start.ts';
 import { sharedTemporal } from '../../../support/temporal-for-tests.ts';
@@ -109,7 +109,7 @@ test.each([
   [-3_600_000, 'fault'],
 ])('a clock that is %d ms apart from the service is %s', (offsetMs, status) => {
   const sentAtMs = 1_000_000;
-  const finding = judgeClock({ serverMs: sentAtMs + offsetMs, sentAtMs, receivedAtMs: sentAtMs + 100 });
+  const finding = evaluateClock({ serverMs: sentAtMs + offsetMs, sentAtMs, receivedAtMs: sentAtMs + 100 });
   expect(finding.status).toBe(status);
 });
 
@@ -200,7 +200,7 @@ test.each([
   ['2031a', '2031-05-01', 'ok', '2031a, newer than the releases that this version of Carillon knows'],
   ['unheard', '2026-01-15', 'warning', 'moment-timezone does not tell which it has'],
 ])('time-zone data %s on %s is %s', (release, day, status, detail) => {
-  expect(judgeZoneData(Date.parse(day), release)).toMatchObject({ status, detail });
+  expect(evaluateZoneData(Date.parse(day), release)).toMatchObject({ status, detail });
 });
 
 test.each([
@@ -209,7 +209,7 @@ test.each([
   ['20.18.3', 'fault'],
   ['18.20.0', 'fault'],
 ])('Node %s is %s', (version, status) => {
-  expect(judgeNode(version).status).toBe(status);
+  expect(evaluateNodeVersion(version).status).toBe(status);
 });
 
 test('a name that is none of a setting is refused with the nearest one; what a cluster says of its services is none of ours', async () => {
@@ -262,10 +262,10 @@ test('doctor names webhooks that fail or are disabled, without their addresses',
   );
   expect(finding?.detail).toContain('00c0ffee0002 (old.example.com) disabled: it answered 410');
   expect(finding?.detail).not.toContain('secret-path');
-  // A pause is somebody's wish.
+  // An operator requested the pause.
   await change(({ db }) => db.updateTable('webhooks').set({ state: 'paused' }).execute());
   expect(await webhooksOf(config, noon)).toMatchObject([{ status: 'ok' }]);
-  // A receiver that takes less than comes fails nowhere.
+  // A receiver that accepts less than comes is not a failure.
   const served = readConfig({ CARILLON_DB: sqlitePath, SVC_BASE_URL: await startSandboxWithKey() });
   const at = Math.round((await readClock(served)).now());
   const data = { from: 'running', to: 'paused', reason: null } as const;
@@ -288,7 +288,7 @@ test('doctor looks for workers of this database', async () => {
   ]);
   await world.work();
   expect(await workersOf(config)).toMatchObject([{ name: 'Worker', status: 'ok' }]);
-  // Who is down is told elsewhere.
+  // An unreachable Temporal is reported elsewhere.
   expect(await workersOf({ ...config, TEMPORAL_ADDRESS: '127.0.0.1:1' })).toEqual([]);
 });
 

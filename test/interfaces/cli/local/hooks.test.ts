@@ -13,7 +13,6 @@ import { createWorld } from '../campaign-world.ts';
 import { commandFolder, createTerminal } from '../terminal.ts';
 
 const secret = 'a-secret-for-tests-only';
-/** Nobody listens on port 1. */
 const nobody = '127.0.0.1:1';
 
 test('a campaign with hooks is refused without a secret, before anything is asked or written', async () => {

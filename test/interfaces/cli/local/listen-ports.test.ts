@@ -11,7 +11,6 @@ import { createWorld } from '../campaign-world.ts';
 
 const portsOf = (config: Config) => findingsOf(new Around(config, 0), ['Metrics', 'Probes', 'Ports']);
 
-/** A program that is no worker. */
 async function takePort(): Promise<number> {
   const server = createServer((_, response) => void response.end('something else')).listen(0, '127.0.0.1');
   await once(server, 'listening');

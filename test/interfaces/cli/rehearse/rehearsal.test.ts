@@ -8,11 +8,11 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { beginCommand } from '../terminal.ts';
 
 const rows = 100;
-/** A Tuesday, at nine in the morning in New York. */
+/** A Tuesday, 09:00 in New York. */
 const startAt = '2030-01-15T14:00:00Z';
 const areas = ['212', '312', '303', '415'];
 
-/** The exchange 555 beyond the fictional lines: as good as real, since no rehearsal may show them. */
+/** The exchange 555 beyond the fictional lines: no rehearsal may show them. */
 function realNumbers(): string[] {
   return Array.from({ length: rows }, (_, index) => `+1${areas[index % areas.length]}555${2000 + Math.floor(index / 4)}`);
 }
@@ -103,14 +103,14 @@ test('three days in four zones, with a holiday, caps, retries, opt-outs and a pa
   expect(timeline.hours.reduce((sum, { calls }) => sum + calls, 0)).toBe(report.verify.calls);
   expect((timeline.callees?.earliest ?? '') >= '09:00').toBe(true);
   expect((timeline.callees?.latest ?? '') < '17:00').toBe(true);
-  // From midnight in New York until nine the next morning.
+  // From midnight in New York until 09:00 the next day.
   const onHoliday = ({ at }: { at: string }): boolean => at >= '2030-01-16T05' && at < '2030-01-17T14';
   expect(timeline.hours.filter((hour) => hour.calls > 0 && onHoliday(hour))).toEqual([]);
   expect(timeline.pauses).toMatchObject([{ reason: 'paused by a person' }]);
   expect(timeline.waits['outside_hours']).toBeGreaterThan(0);
   expect(timeline.quiet.some(({ fromAt }) => /^2030-01-1[56]/.test(fromAt))).toBe(true);
 
-  // Nobody outside was asked, and what is kept names nobody who exists.
+  // No outside request; stored files name no real number.
   expect(asked()).toBe(0);
   expect(existsSync(join(folder, 'real.db'))).toBe(false);
   expect(readdirSync(kept)).toEqual(expect.arrayContaining(['carillon.db', 'results.csv', 'worker.log']));

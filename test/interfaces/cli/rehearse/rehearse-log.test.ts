@@ -17,7 +17,6 @@ import { buildRows, buildRules, hourMs, minuteMs } from '../../../support/campai
 import { createTerminal } from '../terminal.ts';
 import type { Store } from '../../../../src/ledger/tx.ts';
 
-/** A Tuesday, nine in the morning in New York. */
 const begin = Date.parse('2030-01-15T14:00:00Z');
 
 async function importedStore(): Promise<Store> {
@@ -72,7 +71,7 @@ test('the timeline tells hours, clocks of the people called, quiet times, pauses
       { at: begin, calls: 2, answered: 2, rowsDone: 1 },
       { at: begin + 7 * hourMs, calls: 1, answered: 0, rowsDone: 0 },
     ],
-    // In Chicago it was five past eight when New York was called.
+    // In Chicago it was 08:05 when New York was called.
     callees: { earliest: '08:05', latest: '13:00' },
     quiet: [{ fromAt: begin + 6 * minuteMs, untilAt: begin + 7 * hourMs, paused: true }],
     pauses: [{ fromAt: begin + hourMs, untilAt: begin + 2 * hourMs, reason: 'paused by a person' }],
@@ -152,7 +151,7 @@ test('what lies before the next call is skipped, but neither a pause nor the end
   });
   expect(campaign.state).toBe('running');
   expect(happened.slice(0, 4)).toEqual(['2 h', 'pause', 'resume', '720 h']);
-  // Told once more, since nobody was called: the worker's clock was older.
+  // Repeated, since no call was placed: the worker's clock was older.
   expect(happened.slice(4)).toEqual(['720 h']);
 });
 

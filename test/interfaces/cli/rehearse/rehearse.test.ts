@@ -18,7 +18,7 @@ interface Files {
   path: string;
 }
 
-/** A campaign over a list with an explicit zone, a row of another state, one without zone, a malformed and a bad one. */
+/** A list with an explicit zone, another state's row, one without zone, a malformed and a bad one. */
 function writeFiles({ rows = [], yaml = [] }: { rows?: string[]; yaml?: string[] } = {}): Files {
   const folder = temporaryFolder();
   const list = rows.length > 0 ? rows : usualRows;

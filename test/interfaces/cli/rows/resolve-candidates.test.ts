@@ -16,7 +16,7 @@ function readLines(world: CampaignWorld, name: string): Line[] {
   return parse(world.read(name), { columns: true });
 }
 
-/** As a spreadsheet of another country. */
+/** Like a spreadsheet of another country. */
 function save(world: CampaignWorld, name: string, lines: readonly Line[]): void {
   const rows = [Object.keys(lines[0] ?? {}), ...lines.map((line) => Object.values(line))];
   const quoted = rows.map((cells) => cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(';'));
@@ -65,7 +65,7 @@ test('three people who answer one opening line are decided about in a file, and 
     code: 2,
     stderr: expect.stringMatching(/exists, and its column decision is empty: nothing was changed/),
   });
-  // Not by bulk redial: nobody has looked at the records.
+  // No bulk redial: the operator has not read the records.
   expect(await world.run('resolve', world.id, '--redial', '--yes')).toMatchObject({
     stdout: expect.stringMatching(/3 rows .* are left.*--candidates/),
   });
@@ -89,7 +89,7 @@ test('three people who answer one opening line are decided about in a file, and 
   });
   expect(await statusOf(world)).toMatchObject({ outcomes: { unresolved: 3 } });
 
-  // The world knows whose they are: rows 1 and 2 keep theirs, and row 3 is dialled again.
+  // The sandbox knows the owners: rows 1 and 2 keep theirs, and row 3 is redialled.
   const owner = new Map(world.sandbox.calls().map((call) => [call.conversationId, call.to]));
   const isTheirs = ({ row, conversation }: Line) => owner.get(conversation) === numberAt(Number(row) - 1);
   say((line) => (line.row === '3' ? 'Redial' : isTheirs(line) ? 'theirs' : 'not_theirs'));
@@ -139,7 +139,7 @@ test('one row is decided about by flags, and what cannot be is refused', async (
   const dismissed = await decide('--row', '2', '--not', 'conv_b');
   expect(dismissed).toMatchObject({ code: 0, stdout: '1 record of others put aside.\n' });
   expect(await decide('--row', '3', '--give-up')).toMatchObject({ code: 0, stdout: '1 row given up.\n' });
-  // Its service is not the settings' one.
+  // Its service is not the configured one.
   expect(await decide('--row', '2', '--redial', '--yes')).toMatchObject({ code: 2 });
   expect(await decide('--row', '2', '--redial', '--give-up')).toMatchObject({ code: 2 });
   expect(await decide('--row', 'two', '--give-up')).toMatchObject({

@@ -6,7 +6,6 @@ import { createWorld, numberAt, proven, until, useSharedWorld, type CampaignWorl
 
 const workingWorld = useSharedWorld();
 
-/** For each call, which one to its number it was. */
 function callsTo(world: CampaignWorld, numbers: readonly string[]): number[] {
   return world.sandbox.calls().flatMap(({ to, nth }) => (numbers.includes(to) ? [nth] : []));
 }

@@ -12,10 +12,10 @@ import { createWorld, numberAt, proven, useSharedWorld, type CampaignWorld } fro
 
 const workingWorld = useSharedWorld(patient);
 
-/** Each look is a command, which takes time. */
+/** Each check is a command, which takes time. */
 const often = { everyMs: 400 };
 
-/** So far away that nothing fires during a test. */
+/** Never fires during a test. */
 const yearly = ['--cron', '0 9 1 1 *', '--timezone', 'America/New_York'];
 
 async function viewOf(world: CampaignWorld): Promise<ScheduleView> {
@@ -26,7 +26,7 @@ async function viewOf(world: CampaignWorld): Promise<ScheduleView> {
 
 async function untilEnd(world: CampaignWorld, campaignId: string): Promise<ScheduleView['last']> {
   const hasEnded = async () => {
-    // On a busy machine a server that answers too late is asked again.
+    // On a busy machine a late server is queried again.
     const late = await world.run('schedule', 'describe', world.id, '--json');
     if (late.stderr.startsWith('Temporal stopped answering')) return undefined;
     expect(late.stderr).toBe('');
@@ -36,9 +36,9 @@ async function untilEnd(world: CampaignWorld, campaignId: string): Promise<Sched
   return until(`${campaignId} has ended`, hasEnded, often);
 }
 
-/** Fires once the last firing is over for Temporal; answers the campaign's id. */
+/** Triggers a run once the last one is over for Temporal; returns the campaign's id. */
 async function trigger(world: CampaignWorld): Promise<string> {
-  // Temporal names a firing by its second: two within one would be the same.
+  // Temporal names a run by its second: two within one would be the same.
   const isOver = ({ isRunning, last }: ScheduleView) => !isRunning && (last === null || Date.now() - Date.parse(last.scheduledAt) > 1_000);
   await until('the firing before is over', async () => isOver(await viewOf(world)), often);
   const { stdout, code, stderr } = await world.run('schedule', 'trigger', world.id, '--json');
@@ -110,7 +110,7 @@ test('a schedule is created, listed, paused, resumed and deleted', async () => {
     code: 2,
     stderr: expect.stringMatching(/no schedule of "autumn-\d+".*It has none/),
   });
-  // What is gone can be made again, and says what clock changes do to its runs.
+  // A deleted one can be made again, and says what clock changes do to its runs.
   const early = ['--cron', '30 2 * * *', '--timezone', 'America/New_York'];
   expect((await world.run('schedule', 'create', path, ...early)).stdout).toMatch(
     /\nOn \d{4}-03-\d\d there is no 02:30: no run\.\nNo clock change touches Every day at 3:30 \(30 3 \* \* \*\)\.\n--keep-skipped starts/,
@@ -135,7 +135,7 @@ test('each firing dials a list of its own, whatever the file says later; one who
   });
   expect((await world.run('schedule', 'list')).stdout).toMatch(/failed: There is no list lists\/\d+\.csv\.\n/);
 
-  // A firing's time is that of the zone, where the year begins hours later.
+  // A run's time is in its zone, where the year begins hours later.
   const years = [new Date().getUTCFullYear() - 1, new Date().getUTCFullYear(), new Date().getUTCFullYear() + 1];
   const writeLists = (text: string) => years.forEach((year) => writeFileSync(world.path(`lists/${year}.csv`), text));
   writeLists('phone,name\nno number,A\n2125550100x,B\n');
@@ -145,7 +145,7 @@ test('each firing dials a list of its own, whatever the file says later; one who
   const workflowId = state.info.recentActions[1]?.action.workflow.workflowId ?? '';
   const history = JSON.stringify(await client.workflow.getHandle(workflowId).fetchHistory());
   const readable = [...history.matchAll(/"data":"([^"]+)"/g)].map(([, data]) => Buffer.from(data ?? '', 'base64'));
-  // Encoded payloads and ids are random: anything may stand there by chance.
+  // Encoded payloads and ids are random: they may contain any text by chance.
   const kept = history.replaceAll(/"data":"[^"]+"/g, '') + readable.join('\n');
   expect(kept).toContain('fireSchedule');
   expect(kept).toContain('invalid_phone 2');
@@ -182,14 +182,13 @@ test('a firing is skipped while the campaign of the one before still runs', asyn
     code: 1,
     stderr: expect.stringMatching(/campaign autumn-\S+ is running\. A run now would be skipped/),
   });
-  // What comes by itself is skipped too: Temporal itself is asked to fire.
+  // Automatic runs are skipped too: Temporal itself must trigger.
   const client = await clientOf(world);
   const handle = client.schedule.getHandle((await viewOf(world)).scheduleId);
   await handle.trigger('SKIP');
   await until('it is skipped', async () => (await viewOf(world)).skipped === 1, often);
   expect(await viewOf(world)).toMatchObject({ fired: 1, skipped: 1, last: { campaignId: id, result: 'running' } });
 
-  // A schedule that is deleted lets its campaign go on.
   expect(await world.run('schedule', 'delete', world.id, '--yes')).toMatchObject({ code: 0 });
   world.sandbox.gates.release(gate);
   await until('it has ended', async () => (await world.run('status', id)).stdout.includes('completed'), often);
@@ -202,7 +201,7 @@ test('beside a campaign of an earlier firing nothing is fired, also when its wor
   await world.run('schedule', 'create', path, ...yearly);
   const id = await trigger(world);
   await untilEnd(world, id);
-  // As `carillon retry` leaves it, or a terminated workflow: it runs, and no firing is under way.
+  // As after `carillon retry` or a terminated workflow: it runs, without a run under way.
   const store = await openStore({ sqlitePath: world.env['CARILLON_DB'] ?? '' });
   const setState = (state: 'running' | 'completed') =>
     store.db.updateTable('campaigns').set({ state }).where('campaign_id', '=', id).execute();
@@ -216,7 +215,7 @@ test('beside a campaign of an earlier firing nothing is fired, also when its wor
     ),
   });
 
-  // The worker skips what comes by itself, and says why; then there still is something to go on with.
+  // The worker skips automatic runs with a reason; then a run remains to continue with.
   await (await clientOf(world)).schedule.getHandle((await viewOf(world)).scheduleId).trigger('SKIP');
   const reason = `Skipped: campaign ${id} of an earlier run is running. If it does not progress, continue it from the schedule.`;
   await until('it is skipped', async () => (await viewOf(world)).last?.reason === reason, often);
@@ -243,7 +242,7 @@ test('a run whose list or file leaves consent open calls nobody, and its schedul
   writeFileSync(world.path('today.csv'), `phone,name,OptIn\n${numberAt(0)},Ann,no\n`);
   await asked(/The list has columns that look like consent/);
 
-  // As of an older version, which took such a file.
+  // As of an older version, which accepted such a file.
   const store = await openStore({ sqlitePath: world.env['CARILLON_DB'] ?? '' });
   await store.db
     .updateTable('schedules')

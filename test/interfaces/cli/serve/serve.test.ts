@@ -21,7 +21,7 @@ test('a token is made, opens the API, and is shown nowhere again; revoked, it op
   const { url } = JSON.parse(io.written().stdout) as { url: string };
   const ask = () => fetch(`${url}/api/v1/campaigns`, { headers: { authorization: `Bearer ${token}` } });
   expect(await (await ask()).json()).toEqual({ campaigns: [] });
-  // In a thread: waiting for a lock here would keep the server from releasing it.
+  // In a thread: waiting for a lock here would block the server from releasing it.
   const store = await openStore({ sqlitePath: env.CARILLON_DB }, 'as-is', createThreadedSqliteDialect);
   await store.db.updateTable('tokens').set({ revoked_real: 1 }).execute();
   await store.close();

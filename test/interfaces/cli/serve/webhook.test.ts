@@ -52,7 +52,6 @@ test.each([
   [['remove', '000000000000', '--yes'], /no webhook "000000000000"/],
 ])('%j is refused with what to do', async (args, says) => {
   const run = createFolder();
-  // Makes the database.
   await run('add', 'https://crm.example.com/', '--campaign', 'none');
   const { code, stderr } = await run(...args);
   expect(code).toBe(2);

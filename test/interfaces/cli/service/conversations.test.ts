@@ -4,7 +4,6 @@ import { createServiceWorld, runWith, type ServiceWorld } from '../service-world
 
 const here = { SVC_BASE_URL: 'http://127.0.0.1:1', SVC_API_KEY: 'sk_unused' };
 
-/** With complete records. */
 async function worldWithCalls(count: number): Promise<ServiceWorld & { ids: string[] }> {
   const clock = createManualClock();
   const world = await createServiceWorld({ clock, concurrency: 500 });

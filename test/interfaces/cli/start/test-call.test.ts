@@ -10,7 +10,7 @@ import { createWorld, numberAt, proven, until, useSharedWorld, type CampaignWorl
 const workingWorld = useSharedWorld();
 
 const mine = '+12125550190';
-/** A Monday, 15:00 UTC: 10:00 in New York. */
+/** Monday, 15:00 UTC: 10:00 in New York. */
 const monday = Date.UTC(2026, 0, 5, 15);
 
 function called(world: CampaignWorld): string[] {
@@ -27,7 +27,7 @@ function edit(world: CampaignWorld, ...changes: (readonly [string, string])[]): 
   return world.campaignPath;
 }
 
-/** Its clock goes as ours, so that calling hours do not pass during a test. */
+/** Real speed, so that calling hours do not pass during a test. */
 async function slowWorld(): Promise<CampaignWorld> {
   const world = await createWorld({ speed: 1, epochMs: monday });
   world.writeCampaign({ lines: ['no number,Bad', `${numberAt(0)},Ana`] });
@@ -48,10 +48,8 @@ test('a test call goes the way of the campaign, to the given number, with the wo
   expect(end).toMatchObject({ code: 0, stdout: expect.stringContaining(`Test call     ${world.id}-test-1`) });
   expect(end.stderr).toContain('Hello Ana, a reminder.');
   expect(called(world)).toEqual([mine]);
-  // The terminal shows no one's number.
   expect(end.stdout + end.stderr).not.toMatch(/\+1212/);
   expect(await world.run('verify', `${world.id}-test-1`)).toMatchObject(proven);
-  // The campaign itself knows nothing of it.
   expect(await world.run('status', world.id)).toMatchObject({ code: 2 });
 });
 

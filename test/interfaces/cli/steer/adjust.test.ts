@@ -42,7 +42,6 @@ test('a campaign is made faster while it runs, at once, and the file holds again
     code: 0,
     stdout: expect.stringMatching(/^Nothing changed.*\n +max_concurrent_calls +20 +\(the file says 1\)\n/),
   });
-  // The same file still belongs to the same campaign.
   expect(await world.run('start', path)).toMatchObject({ code: 0, stdout: expect.stringContaining('already running') });
   const reset = await world.run('adjust', world.id, '--reset');
   expect(reset).toMatchObject({ code: 0, stderr: '' });
@@ -96,7 +95,7 @@ test('the account is shared by its campaigns, and status says who has what', asy
     stderr: expect.stringContaining('add --max-concurrent-calls'),
   });
   const store = await openStore({ sqlitePath: world.path('carillon.db') });
-  // Nobody works on it: telling would take its time.
+  // No worker waits for it: notifying one would take its time.
   await store.db.updateTable('campaigns').set({ state: 'paused' }).execute();
   const set = await world.run('adjust', '--account', '--max-concurrent-calls', '5', '--keep-free', '20%');
   expect(set.stdout).toMatch(
@@ -129,7 +128,7 @@ test('two campaigns that share one line both come to their ends', async () => {
   await store.close();
   const { stdout } = await world.run('verify', ids[0] ?? '', '--json');
   expect(JSON.parse(stdout)).toMatchObject({ ok: true });
-  // By the phone network, each call began after the one before had ended.
+  // By the phone network, each call began after the previous one had ended.
   const calls = world.sandbox
     .calls()
     .filter(({ to }) => numbers.includes(to))
@@ -242,7 +241,6 @@ test('a campaign waits for its own service, and goes with it when a person says 
   expect((await worker.ended).stderr).toContain(says);
 });
 
-/** What the campaign's retried activities last failed with. */
 async function failuresOf(world: CampaignWorld): Promise<string[]> {
   const { client, connection } = await connectTemporal(readConfig(world.env));
   const { raw } = await client.workflow.getHandle(`campaign/${world.id}/1`).describe();

@@ -37,7 +37,7 @@ test('what names nobody, or no purpose, is told', async () => {
     stderr: expect.stringContaining('write a word of small letters'),
   });
   expect(await run('consent', 'renew', '+12125550100', '--given', '2026-11-27T10:00:00Z')).toMatchObject({ code: 2 });
-  // Without a purpose there is no call at all.
+  // Without a purpose no call is allowed.
   expect(await run('consent', 'revoke', '+12125550100', '--json')).toMatchObject({ code: 0 });
   expect((await run('suppress', 'check', '+12125550100')).stdout).toMatch(/account +for ever/);
 });

@@ -133,7 +133,6 @@ const agent = {
   conversation_config: { agent: { first_message: poison, prompt: { prompt: `a${poison}\nb` } } },
 };
 
-/** Terminal escapes wherever the service can write. */
 async function runAgainstPoison(args: string[]): Promise<CommandEnd> {
   const service = await startHttpService((response, { url, method }) => {
     const path = url.split('?')[0] ?? '';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { tellEvent, toldEvents } from '../../../../src/presentation/words/events.ts';
+import { describeEvent, describedEvents } from '../../../../src/presentation/words/events.ts';
 import type { PostVerdict } from '../../../../src/rules/ledger.ts';
 import type { EventData, EventType, NewEvent } from '../../../../src/rules/events.ts';
 import { stateText, statusAsJson } from '../../../../src/presentation/words/campaign.ts';
@@ -78,7 +78,7 @@ test.each(
     [event('suppression.added', {}, { attemptId: 'autumn/17/2' }), 'row 17 asked not to be called again, and will not be'],
   ],
 )('an event is told in words: %j', (told, text) => {
-  expect(tellEvent(told)).toBe(text);
+  expect(describeEvent(told)).toBe(text);
 });
 
 test.each<[number | null, PostVerdict, RegExp]>([
@@ -89,7 +89,7 @@ test.each<[number | null, PostVerdict, RegExp]>([
   [422, 'refused', /refused by the service \(status 422\); once .* smaller batches/],
   [402, 'refused', /refused by the service \(status 402\)$/],
 ])('status %s with verdict %s says what is known', (status, verdict, says) => {
-  expect(tellEvent(event('post.verdict', { k: 1, verdict, status }))).toMatch(says);
+  expect(describeEvent(event('post.verdict', { k: 1, verdict, status }))).toMatch(says);
 });
 
 test('what an event holds of a recipient is never told', () => {
@@ -107,14 +107,14 @@ test('what an event holds of a recipient is never told', () => {
     change: 'added',
   };
   const data = { ...numbers, ...words, e164: '+12125550101' } as EventData[EventType];
-  for (const type of toldEvents) {
-    const told = tellEvent(event(type, data, { recipientId: 'autumn/3' }));
+  for (const type of describedEvents) {
+    const told = describeEvent(event(type, data, { recipientId: 'autumn/3' }));
     expect(told ?? '').not.toContain('2125550101');
   }
 });
 
 test('a reason cannot move the cursor', () => {
-  expect(tellEvent(event('campaign.state', { to: 'paused', reason: 'a\u001b[2Jb\nc' }))).toBe('paused: a [2Jb c');
+  expect(describeEvent(event('campaign.state', { to: 'paused', reason: 'a\u001b[2Jb\nc' }))).toBe('paused: a [2Jb c');
 });
 
 const startsAt = Date.parse('2030-03-01T09:00:00Z');

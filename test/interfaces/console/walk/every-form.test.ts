@@ -31,7 +31,7 @@ browserTest('every form is for its role alone, is named and fits a phone, has a 
   await page.getByRole('link', { name: 'Resume' }).first().waitFor();
 });
 
-/** Forms that a view offers to a role that may not send them, and forms that accept it. `examples`: as of the walk. */
+/** Forms offered to a role that may not send them, or that accept it. `examples`: as of the walk. */
 async function wrongOffers(console: ConsoleWorld, examples: Readonly<Record<string, readonly string[]>>): Promise<string[]> {
   const found: string[] = [];
   for (const role of ['read', 'operate'] as const) {
@@ -39,7 +39,6 @@ async function wrongOffers(console: ConsoleWorld, examples: Readonly<Record<stri
     const addresses = denied.map(({ path }) => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`));
     for (const [nth, { path, op }] of denied.entries()) {
       const [at = ''] = examples[path] ?? [];
-      // Whatever is sent is refused alike.
       const { status, text } = nth % 8 === 0 ? await console.post(at, {}, role) : await console.get(at, role);
       if (status !== 403 || !text.includes(`takes the role ${operations[op].role}`)) found.push(`${at} answers ${role} with ${status}`);
     }

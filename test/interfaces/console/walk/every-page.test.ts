@@ -16,14 +16,14 @@ const isLong = isFull || isSoak;
 const colorSchemes = ['light', 'dark'] as const;
 const moving = 'document.getAnimations().length';
 
-/** At the small depth once, but in every state of a campaign; forms are those of every-form.test.ts. */
+/** Small depth: each once, but in every state of a campaign; every-form.test.ts has the forms. */
 function shownAt([place, paths]: [place: string, paths: readonly string[]]): readonly string[] {
   if (isLong) return paths;
   if (place === '/campaigns/:campaign') return paths;
   return actions.some(({ path }) => path === place) ? [] : paths.slice(0, 1);
 }
 
-/** At the small depth axe looks at each address once, in light at the widest or in dark at the narrowest. */
+/** Small depth: axe checks each address once, in light at the widest or in dark at the narrowest. */
 function schemesAt(address: number, width: number): readonly ('light' | 'dark')[] {
   if (isLong) return colorSchemes;
   const isEven = address % 2 === 0;
@@ -39,7 +39,7 @@ browserTest('every view is accessible, fits, is printed, is read in large text a
   const window = await openWindow({ origin });
   onTestFinished(() => window.close());
   const { page, strayed } = window;
-  // It signs the other in, too.
+  // This page signs the plain tab in, too.
   const plain = await openPlainTab(page, origin, console.api.tokenText('admin'));
   const tools = await page.context().newCDPSession(page);
   const found: string[] = [];
@@ -48,7 +48,7 @@ browserTest('every view is accessible, fits, is printed, is read in large text a
   });
   page.on('pageerror', (error) => found.push(`${page.url()}: ${error.message}`));
   page.on('console', (message) => {
-    // Answers are judged by themselves.
+    // Answers are checked separately.
     if (!message.text().startsWith('Failed to load resource')) found.push(`${page.url()}: ${message.text()}`);
   });
   for (const [address, path] of Object.entries(examples).flatMap(shownAt).entries()) {
@@ -74,7 +74,7 @@ browserTest('every view is accessible, fits, is printed, is read in large text a
     await until(`${path} is whole without a script`, isWhole);
     if ((await plain.locator('h1:visible').count()) !== 1) note('without a script', ['has no heading']);
   }
-  // Others see that something goes on.
+  // Others see an animation.
   await page.emulateMedia({ reducedMotion: 'no-preference' });
   await openAddress(page, `${origin}/campaigns/reminders`);
   expect(await page.evaluate(moving)).toBeGreaterThan(0);

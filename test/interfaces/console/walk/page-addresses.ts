@@ -3,7 +3,7 @@ import type { Api } from '../../../../src/interfaces/api/core/app.ts';
 import { operations } from '../../../../src/operations/list.ts';
 import { files } from '../../../../src/interfaces/console/views/all.ts';
 
-/** What is no document: the stream of changes, files, and "not there". */
+/** No documents: the stream of changes, files, and "not there". */
 const noDocuments: ReadonlySet<string> = new Set([
   '/changes',
   '/*',
@@ -12,7 +12,7 @@ const noDocuments: ReadonlySet<string> = new Set([
   ...files.map((id) => operations[id].route.replace('GET /api/v1', '')),
 ]);
 
-/** As the router knows the documents' addresses: `/campaigns/:campaign/rows`. */
+/** Addresses as the router has them: `/campaigns/:campaign/rows`. */
 export function documentsOf(app: Api): string[] {
   return routesOf(app.printRoutes({ commonPrefix: false, method: 'GET' })).filter(
     (path) => !/^\/(api|_page)\//.test(path) && !noDocuments.has(path),

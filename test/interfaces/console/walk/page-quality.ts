@@ -1,6 +1,6 @@
 import type { CDPSession, Page } from 'playwright-core';
 
-/** Runs in the page: frame and controls still visible on paper, and what is wider than the sheet. */
+/** Runs in the page: frame and controls visible on paper, and what is wider than the sheet. */
 const onPaper = `(() => {
   const seen = (selector) => [...document.querySelectorAll(selector)].filter((it) => it.checkVisibility() && it.getClientRects().length > 0);
   const controls = seen('.side, .top, .btn, .tabs, .tools, .pager, summary.btn, nav').map((it) => it.className || it.tagName);
@@ -12,7 +12,7 @@ const onPaper = `(() => {
   ];
 })()`;
 
-/** Runs in the page: finds text cut off by its box, and sideways scrolling. Text with an ellipsis is whole elsewhere. */
+/** Runs in the page: clipped text without an ellipsis, and sideways scrolling. */
 const cutText = `(() => {
   const own = (it) => [...it.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== '');
   const cut = [...document.querySelectorAll('main *, .side *, .top *')].filter((it) => {
@@ -36,7 +36,7 @@ const onScreen = `[
   ...(document.documentElement.scrollWidth > innerWidth ? ['it scrolls sideways'] : []),
 ]`;
 
-/** Runs in the page: controls without a name, duplicate ids, headings, and forms whose second press would act again. */
+/** Runs in the page: controls without a name, duplicate ids, headings, and forms whose second press acts again. */
 const onForm = `(() => {
   const controls = [...document.querySelectorAll('form.act :is(input:not([type=hidden]), select, textarea, button)')];
   const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id);
@@ -52,12 +52,11 @@ export async function formFindings(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(onForm);
 }
 
-/** In a window of the present width. */
 export async function screenFindings(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(onScreen);
 }
 
-/** On a sheet of A4, asked for while the screen is dark. */
+/** On an A4 sheet, printed from a dark screen. */
 export async function printFindings(page: Page): Promise<string[]> {
   await page.setViewportSize({ width: 794, height: 1123 });
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
@@ -83,7 +82,7 @@ const firstLooks = [
 const bottoms = `['#hero', '#key-figures'].map((id) => document.querySelector(id).getBoundingClientRect().bottom + scrollY)`;
 const firstWord = `Math.min(...[...document.querySelectorAll('.state, .note-brief, .note')].filter((it) => it.checkVisibility()).map((it) => it.getBoundingClientRect().top + scrollY))`;
 
-/** What of a campaign's progress, figures and problems is below the first look. */
+/** A campaign's progress, figures and problems that need scrolling. */
 export async function firstLookFindings(page: Page): Promise<string[]> {
   const found: string[] = [];
   await page.locator('#key-figures .bone').waitFor({ state: 'detached' });

@@ -23,11 +23,9 @@ import type { Store } from '../../../../src/ledger/tx.ts';
 const dayMs = 24 * hourMs;
 /** A second at this speed moves no whole millisecond. */
 const stillSpeed = 1e-9;
-/** A row that was called. */
 const calledRow = 18;
 const heldHookId = '00c0ffee0002';
 
-/** More columns than a window has room for. */
 const wideList = `phone,${Array.from({ length: 24 }, (_, i) => `A long name of column ${i + 2}`).join(',')}\n+12125550131,${'some words,'.repeat(23)}x\n`;
 
 const cron = '0 9 1 1 *';
@@ -35,9 +33,8 @@ const always = { everyMs: null, startAt: null, endAt: null, keepSkipped: false, 
 const yearly: Recurrence = { ...always, cron, when: `cron ${cron}`, timeZone: 'America/New_York' };
 
 /**
- * A working day with campaigns in every state, rows in doubt, webhooks, Temporal's schedules, a do-not-call list and drafts begun and
- * ready. `location`: an empty database, by default a new one. `examples`: where each document can be seen, by its address as the router
- * knows it.
+ * A working day with campaigns in every state, rows in doubt, webhooks, schedules, a do-not-call list and drafts. `location`: an empty
+ * database; default: a new one. `examples`: by the router's address, where to see each document.
  */
 export async function startWalkedConsole(location?: StoreLocation) {
   const store = await openAt(location ?? (await emptyDatabase('sqlite')));
@@ -77,7 +74,7 @@ export async function startWalkedConsole(location?: StoreLocation) {
   return { console, examples: await examplesOf(new DraftWorld(console)) };
 }
 
-/** What is made while the clock stands has one instant, which orders nothing. */
+/** Rows made while the clock stops have one instant, which orders nothing. */
 async function orderTokens({ db }: Store): Promise<void> {
   for (const [index, role] of ['read', 'operate', 'admin'].entries()) {
     const made = { created_real: picturedAt - hourMs + index };
@@ -92,7 +89,7 @@ async function orderDrafts({ db }: Store, paths: readonly string[]): Promise<voi
   }
 }
 
-/** Its clock stands; it knows the first call to `calledRow`. Answers its address. */
+/** Its clock stops; it knows the first call to `calledRow`. Returns its address. */
 async function startService(store: Store): Promise<string> {
   const clock = new ServiceClock({ speed: stillSpeed, epochMs: picturedAt - hourMs });
   const sandbox = await startPageSandbox({ clock });
@@ -114,7 +111,7 @@ async function startService(store: Store): Promise<string> {
   return sandbox.url;
 }
 
-/** One promise by an operator, and one wish of an unknown time. */
+/** One callback by an operator, and one request of an unknown time. */
 async function promiseCallbacks(store: Store): Promise<void> {
   const wish = { campaignId: 'reminders', row: 288, by: 'Dana', now: picturedAt };
   await setCallback(store, wish, { instant: picturedAt + 5 * hourMs });
@@ -147,7 +144,7 @@ function scheduleOf({ api }: ConsoleWorld, campaignId: string, recurrence: Recur
   return createSchedule(api.context, schedule, recurrence);
 }
 
-/** Each document with this ledger's ids in its address; `more`: other ids, or several that look different. */
+/** Each document's address with this ledger's ids; `more`: other ids, or several that look different. */
 async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, readonly string[]>>> {
   const { api } = drafts.console;
   const begun = await drafts.begin();

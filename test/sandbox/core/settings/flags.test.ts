@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { afterEach, expect, test, vi } from 'vitest';
-import { addSandboxFlags, readSandboxFlags, startAsAsked, type SandboxFlags } from '../../../../src/interfaces/cli/sandbox/flags.ts';
+import { addSandboxFlags, readSandboxFlags, startFromFlags, type SandboxFlags } from '../../../../src/interfaces/cli/sandbox/flags.ts';
 import { defaultBatchSettings, defaultCampaignSettings } from '../../../../src/sandbox/core/open-settings.ts';
 import { resolveSettings } from '../../../../src/sandbox/core/settings/settings.ts';
 
@@ -43,7 +43,7 @@ test.each([
   ['maxCallsPerBatch=many', 'maxCallsPerBatch is many; it must be a whole number of at least 1.'],
 ])('--setting %s is refused with what it may be, and nothing is started', async (pair, words) => {
   let told = '';
-  const started = await startAsAsked(parse('--port', '0', '--setting', pair), { write: (text) => (told += text) });
+  const started = await startFromFlags(parse('--port', '0', '--setting', pair), { write: (text) => (told += text) });
   expect(started).toBeNull();
   expect(told).toContain(words);
 });
