@@ -71,13 +71,11 @@ export class Batch {
   readonly limits: Limits;
   readonly onLine: number;
   state = 'intent';
-  /** Null: not stated yet. */
   serviceId: string | null = null;
   /** The caller number; empty before the first POST. */
   caller = '';
   k = 0;
   verdicts: (string | null)[] = [];
-  /** As logged. */
   logged: (string | null)[] = [];
   firstPostedAt: number | null = null;
   /** The service answered that it took nothing; a record may disprove that. */
@@ -105,6 +103,7 @@ export interface PendingOutcome {
   before: string | null;
   explained: boolean;
   state: string;
+  rules: AuditedRules;
 }
 
 export class Campaign {

@@ -25,7 +25,6 @@ export function moveBatch(line: BatchLine): void {
   if (to === 'confirmed') {
     // The line of the proving record comes later.
     if (data['by'] === 'evidence') batch.lacksMatch = !batch.calls.some(({ conversation }) => conversation !== null);
-    // Nothing more can happen to its calls.
     Object.assign(batch, { calls: [], posted: 0 });
   } else if (to === 'refused') campaign.split = { at: event.at, limits: batch.limits };
   else if (to === 'not_sent' && data['by'] === 'look_up') {

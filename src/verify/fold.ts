@@ -168,7 +168,8 @@ const mayFollow: readonly EventType[] = ['attempt.planned', 'attempt.settled', '
 
 /** Keeps an outcome until the next line of its row, which shows its cause. */
 function outcomeOf({ campaign, event, outcome, recipientId }: Line): PendingOutcome {
-  return { event, before: outcome ?? null, explained: campaign.moved.delete(recipientId), state: campaign.state };
+  const explained = campaign.moved.delete(recipientId);
+  return { event, before: outcome ?? null, explained, state: campaign.state, rules: campaign.rules };
 }
 
 /** The outcome waiting for this line of its row, and whether this line caused it. */

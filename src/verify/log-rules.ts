@@ -9,7 +9,6 @@ import { tableRules } from './rules/tables.ts';
 const all = { ...callRules, ...recipientRules, ...limitRules, ...outcomeRules, ...orderRules, ...tableRules };
 export type LogRule = keyof typeof all;
 
-/** In report order. */
 export const logRules: Readonly<Record<LogRule, Rule>> = all;
 
 export interface LogViolation {

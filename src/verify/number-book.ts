@@ -19,7 +19,6 @@ export interface PlacedCall {
   /** Latest ring: by its record, else by the longest dispatch time of the service. */
   rangBy: number;
   talked: boolean;
-  /** Uses up a budget. */
   counted: boolean;
 }
 

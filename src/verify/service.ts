@@ -89,7 +89,7 @@ export class ServiceAudit {
     this.differences.push({ campaignId, rule, what });
   }
 
-  /** Records that name our calls but belong to none are violations; possible matches are only notes, as other calls are normal. */
+  /** Records that name our calls but belong to none are violations; possible matches are notes. */
   async #readAgent(agentId: string, from: number, list: AsyncIterable<ListedConversation>): Promise<void> {
     const possible: string[] = [];
     let listed = 0;

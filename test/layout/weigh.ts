@@ -8,15 +8,15 @@ export type Weight = Record<keyof typeof mostOf, number>;
  * too, since a wider line is no saving.
  */
 export const mostOf = {
-  'production lines': 95_506,
+  'production lines': 95_505,
   'production files': 822,
-  'test lines': 78_184,
+  'test lines': 78_179,
   'test files': 538,
   'rooms under src': 12,
   'files outside src/service/convai that import it': 2,
   'bytes of activities': 108_692,
   'bytes of workflows': 27_536,
-  'bytes of test': 3_963_286,
+  'bytes of test': 3_963_224,
   'bytes of src/campaign': 173_880,
   'bytes of src/interfaces': 1_080_829,
   'bytes of src/ledger': 763_953,
@@ -28,7 +28,7 @@ export const mostOf = {
   'bytes of src/service': 145_460,
   'bytes of src/shared': 109_531,
   'bytes of src/temporal': 110_138,
-  'bytes of src/verify': 155_872,
+  'bytes of src/verify': 155_864,
 };
 
 /** Production code: .ts, .js and .css below src, activities and workflows; tests: .ts below test. Comments and blank lines count. */

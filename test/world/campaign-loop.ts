@@ -33,7 +33,6 @@ export interface Collected {
   nextAt: number;
 }
 
-/** What a campaign is played on: clock, processes, and Temporal's retries. */
 export interface Stage {
   readonly clock: WaitableClock;
   attempt<Result>(operation: string, work: (worker: Worker) => Promise<Result>, tries?: number): Promise<Answer<Result>>;
@@ -82,7 +81,6 @@ export class CampaignLoop {
     return this.#stage.clock.now();
   }
 
-  /** Begins another round. */
   beginRound(round: number): void {
     Object.assign(this, { round, submitted: 0, submitting: null, dialled: false, planAt: this.#now });
   }

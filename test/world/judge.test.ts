@@ -200,8 +200,6 @@ test('the hours of a row are read as a person reads them', () => {
   expect(sunday.map(([hours, text]) => isWithin(hours, 'America/New_York', at(text)))).toEqual(sunday.map(([, , within]) => within));
 });
 
-// The books of a campaign that was played
-
 /** Answered, busy and then answered, silent, opted out, voicemail, answered; `0120` is refused. */
 const numbers = ['0100', '0110', '0106', '0108', '0103', '0120', '0100'].map((end, index) => `+1${212 + index}555${end}`);
 type Played = Evidence & { books: Books };

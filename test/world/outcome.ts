@@ -42,7 +42,6 @@ interface Played extends Course {
   processes: number;
 }
 
-/** Judges a run. */
 export async function closeBook({ mix, sandbox, db, lostReplies, processes, ...course }: Played): Promise<Outcome> {
   const journal = sandbox.journal();
   const ledger = await readLedger(db);

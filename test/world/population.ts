@@ -127,8 +127,6 @@ export function drawNumbers(random: Random, count: number, withRefused: boolean)
   return [...new Set(drawn)];
 }
 
-// The production shape
-
 /** A row of a list, and what is expected of it. */
 export interface Listed {
   id: string;

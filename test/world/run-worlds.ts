@@ -5,7 +5,6 @@ import { countGivenUp, gatherWorld, type Ledger } from './gather.ts';
 import type { World } from './inputs/draw-world.ts';
 import { judge, type Breach, type Rule } from './judge/judge.ts';
 
-/** What a world came to. */
 export interface Figures {
   rows: number;
   retries: number;

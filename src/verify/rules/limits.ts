@@ -77,7 +77,7 @@ export const limitRules = {
     promise: 'no more calls begin in a minute than the campaign allows',
     on: dialled(({ campaign, batch, event: { at } }) => {
       const most = batch?.limits.startsPerMinute ?? null;
-      const isOver = most !== null && campaign.startsBefore(at).length === most;
+      const isOver = most !== null && campaign.startsBefore(at).length >= most;
       return isOver && `is one more than the ${most} that may begin in a minute`;
     }),
   },

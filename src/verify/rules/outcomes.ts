@@ -1,4 +1,4 @@
-import { isReached } from '../book.ts';
+import { isReached, type PendingOutcome } from '../book.ts';
 import type { Line } from '../line.ts';
 import type { Rule } from './rule.ts';
 
@@ -40,9 +40,9 @@ export const outcomeRules = {
   },
   outcome_unproven: {
     promise: 'every outcome is what the calls of its row show',
-    onOutcome: (line, { state }) => {
+    onOutcome: (line, pending) => {
       const outcome = outcomeOf(line.data);
-      const doubt = outcome === null ? null : doubtOf(line, state, outcome);
+      const doubt = outcome === null ? null : doubtOf(line, pending, outcome);
       return doubt !== null && `${line.recipientId} has outcome ${outcome}, and ${doubt}`;
     },
   },
@@ -54,7 +54,7 @@ function outcomeOf({ outcome }: Line['data']): string | null {
 }
 
 /** Null: the calls prove the outcome, or it needs no proof. */
-function doubtOf(line: Line, state: string, outcome: string): string | null {
+function doubtOf(line: Line, pending: PendingOutcome, outcome: string): string | null {
   const { campaign, recipientId, calls, event } = line;
   const { reason } = line.data;
   const ends = calls.flatMap(({ disposition }) => disposition ?? []);
@@ -63,20 +63,22 @@ function doubtOf(line: Line, state: string, outcome: string): string | null {
   if (outcome === 'completed' && !ends.includes('answered')) return 'no call of it was answered';
   if (outcome === 'opted_out' && !ends.includes('opted_out')) return 'nobody opted out in a call of it';
   if (outcome === 'unresolved' && ends.length > 0 && !ends.includes('unknown')) return 'no call of it has an unknown end';
-  const { endsAt, timing } = campaign.rules;
+  const { state, rules } = pending;
+  const { endsAt, timing } = rules;
   if (reason === 'campaign_end' && (endsAt === null || event.at + timing.dispatchMarginMs < endsAt))
     return 'the campaign had not come to its end';
   if ((reason === 'cancelled' || reason === 'drained') && state !== 'draining') return `the campaign was ${state}`;
   if (reason === 'goal_reached' && !campaign.hasGoal) return 'the goal had not been reached';
   if (reason === 'withdrawn' && !campaign.withdrawn.has(recipientId)) return 'nobody had withdrawn it';
   if (reason === 'invalid_number' && !ends.includes('invalid_number')) return 'no call of it was refused for its number';
-  return outcome === 'exhausted' ? doubtOfExhausted(line, ends) : null;
+  return outcome === 'exhausted' ? doubtOfExhausted(line, pending, ends) : null;
 }
 
-function doubtOfExhausted({ campaign, recipientId, data: { reason } }: Line, ends: readonly string[]): string | null {
-  const last = /^no_retry_after_(\w+)$/.exec(String(reason))?.[1];
+function doubtOfExhausted({ campaign, recipientId, data }: Line, { rules }: PendingOutcome, ends: readonly string[]): string | null {
+  const reason = String(data['reason']);
+  const last = /^no_retry_after_(\w+)$/.exec(reason)?.[1];
   if (last !== undefined && !ends.includes(last)) return `no call of it ended as ${last}`;
-  const { maxAttempts, maxAttemptsPerNumber, resetAfterMs } = campaign.rules.retry;
+  const { maxAttempts, maxAttemptsPerNumber, resetAfterMs } = rules.retry;
   // Other campaigns may have used up the number's budget, and a resetting budget was used up only for a time.
   if (maxAttemptsPerNumber !== null || resetAfterMs !== null) return null;
   if (ends.length === 0) return 'no call of it has ended';

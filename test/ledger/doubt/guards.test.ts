@@ -19,7 +19,6 @@ function talk(more: Partial<ConversationFacts> = {}): Partial<ConversationFacts>
   return { ...answered('talk', '', noon + 5_000), calleeNumber: null, ...more };
 }
 
-/** Two rows, both called at noon. */
 async function callTwo(dialect: TestDialect, begin = beginProven): Promise<Scenario> {
   const scenario = await begin(await openLedger(dialect), { rows: rowsNamed('Ada', 'Ben') });
   await noteCallerProven(scenario.store, 'spring');

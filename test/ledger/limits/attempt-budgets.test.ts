@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { Disposition } from '../../../src/rules/disposition.ts';
 import { openRound } from '../../../src/ledger/campaign/rounds.ts';
+import { adjustCampaign } from '../../../src/ledger/limits/adjustments.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { beginProven, noon, numbers, type Scenario, guests } from '../scenario.ts';
 import { test, openLedger, beginOn } from '../ledger-test.ts';
@@ -68,13 +69,16 @@ test.from(openLedger)('a number has one budget over all campaigns, checked again
 });
 
 test('a correction that uses up the budget stops the retry that waits', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: oneRow, rules: { retry: { maxAttempts: 2, delays }, pacing } });
+  const store = await openLedger(dialect);
+  const scenario = await beginProven(store, { rows: oneRow, rules: { retry: { maxAttempts: 2, delays }, pacing } });
   const first = await callOnce(scenario, 1, noon, 'failed');
   await callOnce(scenario, 2, noon + hourMs);
   expect(await standing(scenario)).toEqual(['waiting', null, null]);
   await scenario.settle(first, 'no_answer', noon + hourMs + 2 * minuteMs);
   expect(await scenario.plan(3, noon + 3 * hourMs)).toEqual({ kind: 'done' });
   expect(await standing(scenario)).toEqual(['done', 'exhausted', 'attempts_used_up']);
+  // The outcome follows from the budget of its time.
+  await adjustCampaign(store, 'spring', { wish: { maxAttempts: 4 }, reset: false, now: noon + 4 * hourMs });
 });
 
 test('a person renews the budget of a row, and not that of its number', async (dialect) => {

@@ -111,7 +111,6 @@ function buildMix(
       { campaignId: 'first', rules, rows },
       ...(traits.second === true && late.length > 0 ? [{ campaignId: 'second', rules, rows: late }] : []),
     ],
-    // One trouble for each POST.
     faults: [...(traits.faults ?? []), ...postFaults.faults.filter(({ nth }) => !refusals.includes(nth as number))],
     hangs: postFaults.hangs.filter(({ nth }) => !refusals.includes(nth)),
     strikes: kills ? drawStrikes(random) : [],

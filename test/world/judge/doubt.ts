@@ -117,7 +117,6 @@ function wereWordsShown({ books }: Audit, attempt: Attempt): boolean {
   });
 }
 
-/** Whether nobody else called for this agent heard the same first words. */
 export function isLineUnique({ books }: Audit, { opening_line: line, e164, agent_id: agent }: Attempt): boolean {
   return line !== null && books.attempts.every((other) => other.opening_line !== line || other.e164 === e164 || other.agent_id !== agent);
 }
