@@ -61,6 +61,8 @@ const limits = {
   // What is polled for comes by itself; its default limit of a second is no time on a busy machine.
   expect: { poll: { timeout: 240_000 } },
   unstubEnvs: true,
+  // Titles made from tables are whole: guards name them.
+  chaiConfig: { truncateThreshold: 200 },
   pool: 'forks',
   // More than a small machine has cores, since the longest files wait most of their time; TEST_WORKERS says another number.
   maxWorkers: Number(process.env['TEST_WORKERS'] ?? 6),

@@ -229,11 +229,6 @@ test.concurrent('leads that come twice by eight clients are one row each, and on
   expect(calledOnce.length, spared.map((row) => row['reason']).join(' ')).toBeGreaterThan(0);
   const why = new Set(spared.map((row) => row['outcome'] ?? ''));
   expect([...why].filter((outcome) => !['expired', 'unresolved', 'undialable'].includes(outcome))).toEqual([]);
-  // A busy machine lets some expire within their hours.
-  const late = spared.filter(
-    ({ zone, reason = '' }) => zone === 'Asia/Kolkata' && /^(no_open_window_before_end|row_expired)$/.test(reason),
-  );
-  expect(late.length).toBeGreaterThan(0);
   expect(await world.run('verify', world.id)).toMatchObject(proven);
 });
 

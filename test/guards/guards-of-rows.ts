@@ -151,7 +151,7 @@ export const guardsOfRows: readonly Guard[] = [
   guard('a running analysis asks for nothing', {
     edits: [edit('src/rules/correlation/record.ts', 'resultOfTalk(analysisIn(facts), ', 'resultOfTalk(facts, ')],
     worlds: ['restarted', 'barge_in', 'inbound', 'mixed'],
-    test: ['ledger/collect/asked-calls', 'an analysis that still runs asks for nothing'],
+    test: ['ledger/collect/asked-calls', 'an analysis that still runs'],
   }),
   guard('a row waits for its record', {
     edits: [edit('src/ledger/collect/record-results.ts', ' && (row.final === 0 || becameFinal)', ' && row.final === 1 && becameFinal')],

@@ -95,6 +95,8 @@ test.postgres('a record that gets its owner while it is read to its end is settl
   const giveBack = await campaign;
   await until('the read waits for the campaign', async () => (await countWaiting(sweeper)) === 1);
   expect(await scenario.attempts()).toMatchObject([{ state: 'open' }]);
+  // It has let go of the record: campaigns are locked first.
+  await sweeper.transaction((tx) => sql`select 1 from conversations for update nowait`.execute(tx));
   await giveBack();
   await done;
   expect(await scenario.attempts()).toMatchObject(settledAsAnswered);
