@@ -8,7 +8,7 @@ export type Weight = Record<keyof typeof mostOf, number>;
  * too, since a wider line is no saving.
  */
 export const mostOf = {
-  'production lines': 95_505,
+  'production lines': 95_492,
   'production files': 822,
   'test lines': 78_176,
   'test files': 538,
@@ -21,7 +21,7 @@ export const mostOf = {
   'bytes of src/interfaces': 1_080_829,
   'bytes of src/ledger': 763_953,
   'bytes of src/list': 134_463,
-  'bytes of src/operations': 340_856,
+  'bytes of src/operations': 340_842,
   'bytes of src/presentation': 261_809,
   'bytes of src/rules': 244_757,
   'bytes of src/sandbox': 701_503,

@@ -1,3 +1,4 @@
+import { lastEventSeq, readAllEvents } from '../../ledger/events.ts';
 import { foreseen } from '../../shared/input/errors.ts';
 import { ConfigError, readProxies, serviceSettings, type Config } from '../../shared/config.ts';
 import { parseBaseUrl, serviceAddress } from '../../service/port/address.ts';
@@ -81,7 +82,7 @@ export async function readClock(config: Config, limitMs = clockLimitMs): Promise
   }
 }
 
-/** Real time when the service does not answer: to show instants, never to decide by them. */
+/** Real time without an answer: to show instants, never to decide. */
 export async function readClockOrReal(config: Config, limitMs: number, now: () => number): Promise<ServiceClock> {
   try {
     return await (await loadRegistry()).readServiceClock(config.SVC_BASE_URL, limitMs, Date.now, readProxies(config));
@@ -92,12 +93,19 @@ export async function readClockOrReal(config: Config, limitMs: number, now: () =
 
 const timeLimitMs = 3_000;
 
-/** This machine's time when the service does not answer soon. */
-export async function readServiceTime({ config, now }: Pick<Control, 'config' | 'now'>): Promise<number> {
-  return Math.round((await readClockOrReal(config, timeLimitMs, now)).now());
+type Timed = Pick<Control, 'config' | 'now'> & { store?: Control['store'] };
+
+/** Without an answer soon: this machine's time, or the last event's if later (a fast sandbox). */
+export async function readServiceTime({ config, now, store }: Timed): Promise<number> {
+  try {
+    return Math.round((await readClock(config, timeLimitMs)).now());
+  } catch {
+    const [last] = store === undefined ? [] : await readAllEvents(store.db, (await lastEventSeq(store.db)) - 1, 1);
+    return Math.max(now(), last?.at ?? 0);
+  }
 }
 
-/** Rewords a client error in terms of the settings; returns others unchanged. */
+/** Rewords a client error in terms of the settings; others stay. */
 export function explainServiceFault(config: Config, error: unknown): unknown {
   if (error instanceof ServiceOptionsError) return new ConfigError(`SVC_BASE_URL: ${error.message}`, { cause: error });
   if (!(error instanceof ServiceError)) return error;

@@ -42,10 +42,7 @@ interface PauseInput {
   onCommitted?: (campaign: Campaign) => void;
 }
 
-/**
- * Pauses in the database, which every dial transaction reads, then notifies the workflow. Repeatable. Throws UnknownCampaignError, and
- * WrongStateError when there is nothing to pause.
- */
+/** Pauses in the database, then notifies the workflow. Repeatable. Throws UnknownCampaignError and WrongStateError. */
 export async function pause(
   control: Control,
   { campaignId, round, letQueued = false, onCommitted = () => {} }: PauseInput,

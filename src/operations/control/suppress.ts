@@ -24,10 +24,7 @@ export interface EntryTerms {
   expiresAt: number | null;
 }
 
-/**
- * Normalises to E.164 without duplicates; `region`: country of numbers without +. Throws UsageError naming the first invalid one by
- * position, never by itself.
- */
+/** To E.164, each once; `region`: of numbers without +. Throws UsageError naming the first invalid one by position only. */
 export function readNumbers(numbers: readonly string[], region?: string): string[] {
   const read = numbers.map((text, index) => {
     const number = readPhoneNumber(text, region ?? null, everyNumbering());

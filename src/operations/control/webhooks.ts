@@ -113,10 +113,7 @@ export type PingResult = { delivered: true } | { delivered: false; status: numbe
 
 const pingTimeoutMs = 15_000;
 
-/**
- * Sends a `ping` from this process, in any state. Success ends the wait after failures. Throws UnknownWebhookError, and ConfigError without
- * a signing secret.
- */
+/** Sends a `ping` now. Success ends the wait after failures. Throws UnknownWebhookError, and ConfigError without a secret. */
 export async function pingWebhook(control: Control, webhookId: string): Promise<PingResult> {
   const webhook = await requireWebhook(control, webhookId);
   const secret = requireSecret(control.config);

@@ -142,10 +142,7 @@ async function readSchedule(context: RunContext, { campaign: text, list, ...writ
   return { made: await readNewSchedule(context, { path: fileName, text, list }), recurrence };
 }
 
-/**
- * Stores the list under the plain name that the campaign file gives it: server files cannot be named. Throws ProblemError and
- * CampaignFileError.
- */
+/** Stores the list under the plain name that the campaign file gives. Throws ProblemError and CampaignFileError. */
 async function readSentCampaign({ folder, paths }: SentFiles<'campaign' | 'list'>): Promise<CampaignFile> {
   const path = join(folder, 'campaign.yaml');
   await rename(paths.campaign, path);

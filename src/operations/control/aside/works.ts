@@ -18,10 +18,7 @@ export interface FileImport {
   allowPartial: boolean;
 }
 
-/**
- * Reads of whole lists, which would block a server's other callers. Inputs and outputs are plain data; modules beyond the ledger load on
- * demand.
- */
+/** Reads whole lists beside a server's other work. Plain data in and out; modules beyond the ledger load on demand. */
 export const works = {
   forecast: async ({ db }: Store, campaign: Campaign, now: number) => (await import('./forecast.ts')).readForecast(db, campaign, now),
   waiting: async ({ db }: Store, campaign: Pick<Campaign, 'campaignId'>, now: number) => readWaiting(db, campaign, now),

@@ -53,10 +53,7 @@ export async function readNewSchedule(
   };
 }
 
-/**
- * Creates a schedule; repeat it after an error midway. Throws, creating nothing, ScheduleExistsError, ScheduleNeverFiresError, and as
- * `temporal`.
- */
+/** Repeat it after an error. Throws, creating nothing, ScheduleExistsError, ScheduleNeverFiresError, and as `temporal`. */
 export async function createSchedule(control: Control, schedule: Schedule, recurrence: Recurrence): Promise<ScheduleView> {
   const session = await connected(control);
   const { store, config } = session;
@@ -74,10 +71,7 @@ export async function createSchedule(control: Control, schedule: Schedule, recur
   return readScheduleView(session, schedule);
 }
 
-/**
- * Shows Temporal's instants of the first runs, and leaves nothing behind. Throws ScheduleExistsError, ScheduleNeverFiresError, and as
- * `temporal`.
- */
+/** Temporal's first runs; nothing is kept. Throws ScheduleExistsError, ScheduleNeverFiresError, and as `temporal`. */
 export async function previewSchedule(
   control: Control,
   { scheduleId, campaignId, listSource, createdAt: now }: Schedule,
