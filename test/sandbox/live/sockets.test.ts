@@ -169,12 +169,12 @@ test('a client that never sends initiation data gets its conversation after a wh
 });
 
 test('however fast the service time runs, a client has its five seconds for the first message', async () => {
-  const clock = new ServiceClock({ speed: 10_000 });
+  const clock = new ServiceClock({ speed: 200 });
   const sandbox = await startTestSandbox({ ...quick, clock: clock as unknown as ManualClock });
   const agentId = await sandbox.createAgent({ agent: { first_message: 'Hello {{name}}.' } });
   const client = await connect(await signedUrl(sandbox, agentId));
   const connectedAt = clock.now();
-  await expect.poll(() => clock.now() - connectedAt, { interval: 5 }).toBeGreaterThan(100_000);
+  await expect.poll(() => clock.now() - connectedAt, { interval: 5 }).toBeGreaterThan(25_000);
   await client.settle();
   expect(client.events).toEqual([]);
   client.send({ type: 'conversation_initiation_client_data', dynamic_variables: { name: 'Robin' } });
